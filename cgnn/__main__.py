@@ -1,0 +1,39 @@
+"""``python -m cgnn VERB``: what every rule calls, and what a person can run by hand."""
+
+import argparse
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from cgnn.errors import UserError
+
+VERBS = sorted(path.stem for path in (Path(__file__).parent / "verbs").glob("[a-z]*.py"))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Import the asked verb's module alone (torch takes seconds) and run it."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(prog="cgnn", description="Continuous Graph Neural Networks, rebuilt.")
+    subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    asked = [word for word in arguments[:1] if word in VERBS]
+    for verb in asked or VERBS:
+        module = import_module(f"cgnn.verbs.{verb}")
+        description = (module.__doc__ or "").strip()
+        subparser = subparsers.add_parser(
+            verb,
+            help=description.splitlines()[0],
+            description=description,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(subparser)
+        subparser.set_defaults(run=module.run)
+    parsed = parser.parse_args(arguments)
+    try:
+        return parsed.run(parsed) or 0
+    except UserError as error:
+        print(f"cgnn {parsed.verb}: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""From bytes on the network to graphs and splits."""

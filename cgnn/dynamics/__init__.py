@@ -1,0 +1,1 @@
+"""The differential equations of the paper and their solvers."""

@@ -1,0 +1,88 @@
+"""What code a verb runs, as a hash that comments and formatting do not change."""
+
+import ast
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+
+
+def code_fingerprint(*modules: str, package: Path = PACKAGE) -> str:
+    """Hash over the import closure, inside ``cgnn/``, of ``modules`` (dotted names).
+
+    Taken on the syntax tree without docstrings, so editing a comment changes nothing and editing a
+    function changes the fingerprint of exactly the verbs that can reach it. Modules named in tables
+    as strings (models, solvers) are not followed: the caller names the one it uses.
+    """
+    digest = hashlib.sha256()
+    for name in sorted(import_closure(*modules, package=package)):
+        digest.update(f"{name}\0{_tree_hash(_file_of(name, package))}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+def import_closure(*modules: str, package: Path = PACKAGE) -> frozenset[str]:
+    """All modules of the package that importing ``modules`` executes, lazily or at once."""
+    seen: set[str] = set()
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        waiting += _imports_of(name, package)
+        parent = name.rpartition(".")[0]
+        if parent:  # importing a.b executes a/__init__.py first
+            waiting.append(parent)
+    return frozenset(seen)
+
+
+def _file_of(module: str, package: Path) -> Path:
+    stem = package.joinpath(*module.split(".")[1:])
+    path = stem / "__init__.py" if stem.is_dir() else stem.with_suffix(".py")
+    if not path.is_file():
+        raise ModuleNotFoundError(f"no module {module} in {package}")
+    return path
+
+
+def _exists(module: str, package: Path) -> bool:
+    stem = package.joinpath(*module.split(".")[1:])
+    return stem.with_suffix(".py").is_file() or (stem / "__init__.py").is_file()
+
+
+def _imports_of(module: str, package: Path) -> list[str]:
+    path = _file_of(module, package)
+    found = []
+    for node in ast.walk(_parse(path)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                anchor = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+                base = ".".join(anchor[: len(anchor) - node.level + 1] + ([node.module] if node.module else []))
+            else:
+                base = node.module or ""
+            found.append(base)
+            # `from cgnn.dynamics import chebyshev` names a module, not an attribute.
+            found += [f"{base}.{alias.name}" for alias in node.names]
+    inside = (name for name in found if name.split(".")[0] == package.name)
+    return [name for name in inside if _exists(name, package)]
+
+
+@lru_cache(maxsize=None)
+def _parse_at(path: Path, modified_ns: int) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def _parse(path: Path) -> ast.Module:
+    return _parse_at(path, path.stat().st_mtime_ns)
+
+
+def _tree_hash(path: Path) -> str:
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+                node.body = node.body[1:]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()

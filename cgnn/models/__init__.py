@@ -1,0 +1,1 @@
+"""Every model of the paper, one a file."""
