@@ -1,0 +1,58 @@
+"""The input arguments that tables, figures and claims share, and how they are found."""
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from cgnn.errors import UserError
+from cgnn.render.catalogue import ELSEWHERE, INPUTS
+
+Inputs = dict[str, Path | list[Path]]
+
+
+def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = (*INPUTS, *ELSEWHERE)) -> None:
+    """One ``--name FILE`` an input, and ``--results DIR`` which finds by name those that are not given."""
+    parser.add_argument("--results", type=Path, metavar="DIR", help="results tree in which missing inputs are found")
+    for name in names:
+        several = "*" in INPUTS.get(name, "")
+        parser.add_argument(
+            f"--{name}",
+            type=Path,
+            metavar="FILE",
+            nargs="+" if several else None,
+            help=f"default: {ELSEWHERE[name] if name in ELSEWHERE else f'DIR/{INPUTS[name]}'}",
+        )
+
+
+def resolve(args: argparse.Namespace, required: Iterable[str], optional: Iterable[str] = ()) -> Inputs:
+    """The asked inputs that exist. A required one that does not is an error; an optional one is left out."""
+    found: Inputs = {}
+    for name in required:
+        found[name] = _find(args, name, must_exist=True)
+    for name in optional:
+        value = _find(args, name, must_exist=False)
+        if value:
+            found[name] = value
+    return found
+
+
+def _find(args: argparse.Namespace, name: str, must_exist: bool) -> Path | list[Path]:
+    given = getattr(args, name, None)
+    if given is None:
+        if name in ELSEWHERE:
+            given = Path(ELSEWHERE[name])
+        elif args.results is not None:
+            pattern = INPUTS[name]
+            given = sorted(args.results.glob(pattern)) if "*" in pattern else args.results / pattern
+        elif must_exist:
+            raise UserError(f"--{name} is needed: give the file, or --results DIR to look for {INPUTS[name]} in it")
+        else:
+            return []
+    paths = given if isinstance(given, list) else [given]
+    missing = [path for path in paths if not path.is_file()]
+    if must_exist and (missing or not paths):
+        where = missing[0] if missing else args.results / INPUTS[name]
+        raise UserError(f"{where}: no such file, expected the input --{name}; run `snakemake` to make it")
+    if missing or not paths:
+        return []
+    return given

@@ -1,0 +1,26 @@
+"""Compile the rebuilt paper as a PDF with typst.
+
+  python -m cgnn paper --results R --source paper/paper.typ --reported paper/reported.yaml --out R/paper.pdf
+
+Reads R/tables/*.json, R/figures/*.{svg,json}, R/claims.json, R/runs.csv and the other aggregates that
+are there; writes all numbers the text uses to ``--data`` (default: paper_data.json beside the PDF).
+"""
+
+import argparse
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--results", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--source", type=Path, default=Path("paper/paper.typ"), metavar="FILE")
+    parser.add_argument("--reported", type=Path, default=Path("paper/reported.yaml"), metavar="FILE")
+    parser.add_argument("--data", type=Path, metavar="FILE", help="where the text's numbers go, as JSON")
+    parser.add_argument("--png", type=Path, metavar="DIR", help="also render each page as a picture there")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE")
+
+
+def run(args: argparse.Namespace) -> None:
+    from cgnn.render.paper import compile_paper
+
+    compile_paper(args.results, args.source, args.reported, args.out, data=args.data, png=args.png)
+    print(args.out)
