@@ -1,0 +1,117 @@
+"""The device, and what differs between CPU and CUDA: synchronisation, memory limits, the peak-memory counter."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from cgnn.errors import UserError
+
+MIB = 2**20
+
+
+def choose_device(name: str) -> torch.device:
+    """``auto`` is the first CUDA device if there is one, else the CPU."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if not re.fullmatch(r"cpu|cuda(:\d+)?", name):
+        raise UserError(f"device: found {name!r}, expected auto, cpu, cuda or cuda:INDEX")
+    device = torch.device(name)
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise UserError(f"device: {name} asked, torch sees {torch.cuda.device_count()} CUDA devices here; use auto or cpu")
+    return device
+
+
+def synchronise(device: torch.device) -> None:
+    """Wait until the device has done what was asked of it; a clock read before that is wrong."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def make_deterministic(threads: int) -> None:
+    """Same command, same machine, same threads: same numbers. CUDA's scatter sums may still warn and differ."""
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    # It fills every new tensor with NaN otherwise, which costs and which no code of ours needs.
+    torch.utils.deterministic.fill_uninitialized_memory = False
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """True for every way in which torch, numpy and Python say it."""
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    text = str(error).lower()
+    return isinstance(error, RuntimeError) and ("can't allocate memory" in text or "out of memory" in text)
+
+
+@contextmanager
+def memory_limit(mebibytes: int | None, device: torch.device) -> Iterator[None]:
+    """Let the block have so much memory, on top of what the interpreter and its libraries hold already.
+
+    On the CPU through the kernel (RLIMIT_DATA counts every private writable page, so the heap and torch's large
+    blocks), on CUDA through torch's allocator. Asking for more raises an error that ``is_out_of_memory`` knows.
+    """
+    if mebibytes is None:
+        yield
+    elif device.type == "cuda":
+        total = torch.cuda.get_device_properties(device).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, mebibytes * MIB / total), device)
+        try:
+            yield
+        finally:
+            torch.cuda.set_per_process_memory_fraction(1.0, device)
+    else:
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (_data_bytes() + mebibytes * MIB, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _data_bytes() -> int:
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    found = re.search(r"VmData:\s+(\d+) kB", status)
+    if found is None:
+        raise UserError("memory limit: this kernel does not report VmData, so a CPU limit cannot be set; leave it out")
+    return int(found[1]) * 1024
+
+
+class PeakMemory:
+    """Peak bytes held by torch's allocator inside the block: ``with PeakMemory(device) as peak: …; peak.bytes``.
+
+    Everything the block allocates counts, so build data and model inside it. Resident memory (RSS) would count the
+    interpreter and pages that were freed long ago. On the CPU every allocation and release is taken from torch's own
+    memory profile, in the order they happened; it slows the block down, so take times in another one.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.bytes = 0
+        self.counter = "cuda max_memory_allocated" if device.type == "cuda" else "torch cpu allocator"
+
+    def __enter__(self) -> "PeakMemory":
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+            torch.cuda.reset_peak_memory_stats(self.device)
+        else:
+            self._profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True)
+            self._profile.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+            self.bytes = torch.cuda.max_memory_allocated(self.device)
+            return
+        self._profile.__exit__(*error)
+        held = 0
+        events = self._profile.profiler.kineto_results.events()
+        for event in sorted((e for e in events if e.name() == "[memory]"), key=lambda e: e.start_ns()):
+            held += event.nbytes()
+            self.bytes = max(self.bytes, held)
+        del self._profile
