@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from cgnn.errors import UserError
+from cgnn.gpus import one_gpu
 
 VERBS = sorted(path.stem for path in (Path(__file__).parent / "verbs").glob("[a-z]*.py"))
 
@@ -29,7 +30,9 @@ def main(arguments: list[str] | None = None) -> int:
         subparser.set_defaults(run=module.run)
     parsed = parser.parse_args(arguments)
     try:
-        return parsed.run(parsed) or 0
+        # Here rather than in each verb: CUDA reads which GPU is its own once, when torch starts it.
+        with one_gpu(getattr(parsed, "device", "cpu")):
+            return parsed.run(parsed) or 0
     except UserError as error:
         print(f"cgnn {parsed.verb}: {error}", file=sys.stderr)
         return 2
