@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -89,10 +90,8 @@ def test_two_processes_hold_two_gpus_and_the_third_waits_for_the_first_free_one(
     second, second_gpu = holder(tmp_path)
     assert {first_gpu, second_gpu} == {"0", "1"}
 
-    def end_the_second(seconds: float) -> None:
-        second.communicate("\n", timeout=20)
-
-    monkeypatch.setattr(gpus.time, "sleep", end_the_second)
+    monkeypatch.setattr(gpus, "POLL_SECONDS", 0.05)
+    threading.Timer(0.3, second.communicate, ["\n"]).start()
     with one_gpu("cuda", gpus=["0", "1"], locks=tmp_path) as gpu:
         assert gpu == second_gpu
     assert "waiting for one of the GPUs 0, 1" in capsys.readouterr().err
