@@ -1,0 +1,58 @@
+"""What is already here, and nothing that is not what it should be: every file is checked by sha256."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from cgnn.files import sha256_of
+
+SUMS = Path(__file__).with_name("SHA256SUMS")
+
+
+class WrongChecksum(Exception):
+    """A file that is not what it should be; it has been set aside under another name."""
+
+
+@lru_cache(maxsize=1)
+def expected_sums() -> dict[str, str]:
+    """The sha256 of every raw file, by its path inside a cache or mirror."""
+    pairs = (line.split(maxsplit=1) for line in SUMS.read_text(encoding="ascii").splitlines())
+    return {path: digest for digest, path in pairs}
+
+
+def default_cache() -> Path:
+    """``CGNN_CACHE``, or the folder ``data`` here."""
+    return Path(os.environ.get("CGNN_CACHE") or "data")
+
+
+def admit(candidate: Path, file: str, cache: Path) -> Path:
+    """Move a file that has arrived to its place, if it is what it should be; else set it aside and say so."""
+    found, expected = sha256_of(candidate), expected_sums()[file]
+    place = cache / file
+    if found != expected:
+        aside = place.with_name(f"{place.name}.wrong-{found[:12]}")
+        aside.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(candidate, aside)
+        raise WrongChecksum(f"{file} has sha256 {found}, expected {expected}; kept as {aside}")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    candidate.replace(place)
+    return place
+
+
+def verified(file: str, cache: Path) -> Path | None:
+    """The cached file if it is there and right, None if absent; a wrong one is set aside and reported."""
+    place = cache / file
+    return admit(place, file, cache) if place.is_file() else None
+
+
+@contextmanager
+def locked(cache: Path) -> Iterator[None]:
+    """One fetch at a time in a cache, so that two jobs never write to one partial download."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with open(cache / ".lock", "w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

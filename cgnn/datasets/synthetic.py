@@ -1,0 +1,124 @@
+"""Graphs made to order: a planted partition whose classes have words of their own, at any size."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from cgnn.datasets.graph import Graph, canonical_features, undirected_edges
+from cgnn.datasets.splits import random_split
+from cgnn.errors import UserError
+from cgnn.seeds import derive_seed
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """``homophily`` is the share of edges inside a class; ``degree`` and ``words`` are means over nodes.
+
+    The fixed split has 20 a class, 500 and 1,000 nodes, or less on a graph too small for that.
+    """
+
+    nodes: int = 2000
+    classes: int = 5
+    features: int = 500
+    degree: float = 4.0
+    homophily: float = 0.8
+    words: float = 20.0
+    word_homophily: float = 0.3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for key, holds, expected in (
+            ("nodes", self.nodes >= 1, "at least 1"),
+            ("classes", 1 <= self.classes <= self.nodes, f"from 1 to nodes = {self.nodes}"),
+            ("features", self.features >= self.classes, f"at least classes = {self.classes}"),
+            ("degree", 0 <= self.degree <= self.nodes - 1, f"from 0 to nodes - 1 = {self.nodes - 1}"),
+            ("homophily", 0 <= self.homophily <= 1, "from 0 to 1"),
+            ("words", 0 <= self.words <= self.features, f"from 0 to features = {self.features}"),
+            ("word_homophily", 0 <= self.word_homophily <= 1, "from 0 to 1"),
+        ):
+            if not holds:
+                raise UserError(f"synthetic: {key} is {getattr(self, key)}, expected {expected}.")
+
+
+def parse(values: dict[str, Any]) -> Parameters:
+    """Parameters from a config mapping; an unknown key is named together with those there are."""
+    known = {field.name: field.type for field in fields(Parameters)}
+    for key, value in values.items():
+        if key not in known:
+            raise UserError(f"synthetic: unknown parameter {key!r}; there are {', '.join(known)}.")
+        if isinstance(value, bool) or not isinstance(value, int if known[key] is int else (int, float)):
+            raise UserError(
+                f"synthetic: {key} is {value!r}, expected a{'n integer' if known[key] is int else ' number'}."
+            )
+    return Parameters(**values)
+
+
+def generate(name: str, parameters: Parameters) -> Graph:
+    """Draw classes, edges and words; memory and time grow with nodes × (degree + words)."""
+    p = parameters
+    rng = np.random.Generator(np.random.PCG64(derive_seed("synthetic", p.seed, "graph")))
+    # Classes of equal size, in random order.
+    labels = rng.permutation(np.arange(p.nodes, dtype=np.int64) % p.classes)
+    return Graph(
+        name=name,
+        source=f"synthetic planted partition {p}",
+        features=_features(labels, p, rng),
+        edges=_edges(labels, p, rng),
+        labels=labels,
+        num_classes=p.classes,
+        fixed_split=random_split(
+            labels,
+            dataset="synthetic",
+            name="fixed",
+            per_class=max(1, min(20, p.nodes // (4 * p.classes))),
+            validation=min(500, p.nodes // 4),
+            test=min(1000, p.nodes // 2) if p.nodes > p.classes + p.nodes // 4 + p.nodes // 2 else 0,
+            seed=p.seed,
+        ),
+    )
+
+
+def _edges(labels: np.ndarray, p: Parameters, rng: np.random.Generator) -> np.ndarray:
+    """m = nodes·degree/2 distinct edges, a share `homophily` of them inside a class (as far as there are pairs)."""
+    target = round(p.nodes * p.degree / 2)
+    members = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels, minlength=p.classes)
+    starts = np.cumsum(sizes) - sizes
+    edges = np.zeros((2, 0), dtype=np.int64)
+    # Drawn pairs repeat and fall on themselves: draw until enough are distinct; a near-complete graph may stay short.
+    for _ in range(30):
+        missing = target - edges.shape[1]
+        if missing <= 0:
+            break
+        count = missing + missing // 8 + 8
+        source = rng.integers(p.nodes, size=count)
+        own = labels[source]
+        inside = starts[own] + (rng.random(count) * sizes[own]).astype(np.int64)
+        outside = rng.integers(p.nodes, size=count)
+        within = rng.random(count) < p.homophily
+        other = np.where(within, members[inside], outside)
+        # A pair meant to cross classes that does not is dropped, so that `homophily` is the share itself.
+        keep = within | (labels[source] != labels[other]) | (p.classes == 1)
+        fresh = undirected_edges(source[keep], other[keep], p.nodes)
+        edges = undirected_edges(*np.concatenate([edges, fresh], axis=1), num_nodes=p.nodes)
+    if edges.shape[1] > target:
+        chosen = np.sort(rng.permutation(edges.shape[1])[:target])
+        edges = edges[:, chosen]
+    return edges
+
+
+def _features(labels: np.ndarray, p: Parameters, rng: np.random.Generator) -> sparse.csr_array:
+    """Each node has Poisson(words) words: a share `word_homophily` from its class's own block, the rest from all."""
+    counts = np.minimum(rng.poisson(p.words, size=p.nodes), p.features)
+    rows = np.repeat(np.arange(p.nodes), counts)
+    block = p.features // p.classes
+    own = labels[rows] * block + rng.integers(block, size=len(rows))
+    anywhere = rng.integers(p.features, size=len(rows))
+    columns = np.where(rng.random(len(rows)) < p.word_homophily, own, anywhere)
+    matrix = canonical_features(
+        sparse.coo_array((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=(p.nodes, p.features))
+    )
+    matrix.data[:] = 1.0  # a word drawn twice is there once
+    return matrix
