@@ -1,0 +1,62 @@
+"""Which files hold which replicas: a cover that keeps what exists and asks only for what is missing."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+# A journal beside a file that was never finished holds replicas too: its chunk is taken up again.
+NAME = re.compile(r"(0|[1-9]\d*)-(0|[1-9]\d*)\.csv(\.journal)?")
+
+
+@dataclass(frozen=True, order=True)
+class Chunk:
+    """Replicas ``first`` to ``last``, both included, as in the file name ``0-4.csv``."""
+
+    first: int
+    last: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.first <= self.last:
+            raise ValueError(f"chunk {self.first}-{self.last}: expected 0 ≤ first ≤ last")
+
+    def __str__(self) -> str:
+        return f"{self.first}-{self.last}"
+
+    def __len__(self) -> int:
+        return self.last - self.first + 1
+
+
+def cover(replicas: int, size: int, finished: Iterable[Chunk] = (), begun: Iterable[Chunk] = ()) -> list[Chunk]:
+    """Disjoint chunks that hold replicas 0 … ``replicas`` − 1, each once.
+
+    Finished chunks inside that range are kept (of overlapping ones the first, then the longest), then begun
+    ones that still fit; the gaps are cut into pieces of at most ``size``. So a new ``size``, or more
+    replicas, recomputes nothing.
+    """
+    kept: list[Chunk] = []
+    for candidates in (finished, begun):
+        for chunk in sorted(set(candidates), key=lambda chunk: (chunk.first, -chunk.last)):
+            if chunk.last < replicas and all(chunk.last < k.first or k.last < chunk.first for k in kept):
+                kept.append(chunk)
+    chunks, reached = [], 0
+    for chunk in [*sorted(kept), Chunk(replicas, replicas)]:
+        chunks += [Chunk(first, min(first + size, chunk.first) - 1) for first in range(reached, chunk.first, size)]
+        chunks.append(chunk)
+        reached = chunk.last + 1
+    return chunks[:-1]
+
+
+def chunks_in(folder: Path | str) -> tuple[list[Chunk], list[Chunk]]:
+    """The chunks a folder already holds: finished ones, and those begun and not finished."""
+    finished, begun = set(), set()
+    for path in Path(folder).iterdir() if Path(folder).is_dir() else ():
+        match = NAME.fullmatch(path.name)
+        if match and int(match[1]) <= int(match[2]):
+            (begun if match[3] else finished).add(Chunk(int(match[1]), int(match[2])))
+    return sorted(finished), sorted(begun)
+
+
+def chunk_files(folder: Path | str, replicas: int, size: int) -> list[str]:
+    """The paths of the cover of ``folder``."""
+    return [f"{folder}/{chunk}.csv" for chunk in cover(replicas, size, *chunks_in(folder))]
