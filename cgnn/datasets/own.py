@@ -114,7 +114,7 @@ def _fixed_split(parts: Mapping[str, np.ndarray], labels: np.ndarray, where: str
         return None
     if set(parts) != set(PARTS):
         raise UserError(
-            f"{where}: of the fixed split there is only {', '.join(parts)}; expected train, validation and test, or none."
+            f"{where}: the fixed split has only {', '.join(parts)}; expected train, validation and test, or none."
         )
     indices = {}
     for part in PARTS:

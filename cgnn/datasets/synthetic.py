@@ -61,6 +61,8 @@ def generate(name: str, parameters: Parameters) -> Graph:
     rng = np.random.Generator(np.random.PCG64(derive_seed("synthetic", p.seed, "graph")))
     # Classes of equal size, in random order.
     labels = rng.permutation(np.arange(p.nodes, dtype=np.int64) % p.classes)
+    per_class = max(1, min(20, p.nodes // (4 * p.classes)))
+    rest = p.nodes - per_class * p.classes
     return Graph(
         name=name,
         source=f"synthetic planted partition {p}",
@@ -72,9 +74,9 @@ def generate(name: str, parameters: Parameters) -> Graph:
             labels,
             dataset="synthetic",
             name="fixed",
-            per_class=max(1, min(20, p.nodes // (4 * p.classes))),
-            validation=min(500, p.nodes // 4),
-            test=min(1000, p.nodes // 2) if p.nodes > p.classes + p.nodes // 4 + p.nodes // 2 else 0,
+            per_class=per_class,
+            validation=min(500, rest // 3),
+            test=min(1000, rest - rest // 3),
             seed=p.seed,
         ),
     )

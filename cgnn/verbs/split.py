@@ -43,6 +43,5 @@ def run(args: argparse.Namespace) -> None:
     else:
         raise UserError(f"--name: found {args.name!r}, expected fixed or random00, random01, …")
     save_split(split, args.out, dataset=graph.name, seed=seed, graph_sha256=graph.sha256)
-    print(
-        f"{graph.name} {split.name}: {len(split.train)} train, {len(split.validation)} validation, {len(split.test)} test"
-    )
+    sizes = f"{len(split.train)} train, {len(split.validation)} validation, {len(split.test)} test"
+    print(f"{graph.name} {split.name}: {sizes}")
