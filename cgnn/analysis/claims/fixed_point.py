@@ -1,0 +1,61 @@
+"""C10: H(t) tends to the limits of Propositions 2 and 4."""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from cgnn.analysis.claims.base import Claim, Comparison, Evidence, grade, not_testable
+
+NEAR = 1e-3  # relative distance that must be reached
+RATE = 0.10  # relative error allowed to the measured rate of approach
+KINDS = {"paper": "without weights, limit (I − A)⁻¹E", "paper_weight": "with weights, limit of Prop. 4"}
+
+
+def c10(evidence: Evidence) -> Claim:
+    """The distance to the limit falls to nothing, at the rate that the slowest eigenvalue sets."""
+    test = (
+        f"Printed derivative on a piece of a real graph, exact solver: the relative distance to the limit falls below "
+        f"{NEAR:g}, never rises, and its late rate agrees within {RATE:.0%} with the eigenvalue nearest to 0."
+    )
+    table = evidence.convergence
+    if table is None or table.empty:
+        return not_testable("C10", test, "convergence.csv is not there")
+    comparisons, sentences = [], []
+    for kind, label in KINDS.items():
+        rows = table[table["kind"] == kind].sort_values("t")
+        if len(rows) < 3:
+            continue
+        distance = rows["distance"].to_numpy(dtype=float)
+        predicted = float(rows["predicted_rate"].iloc[0])
+        rate = late_rate(rows)
+        falls = bool(np.all(np.diff(distance) <= 1e-9))
+        near = bool(distance[-1] <= NEAR)
+        right = abs(rate / predicted - 1) <= RATE
+        comparisons.append(
+            Comparison(
+                label, rate / predicted, math.nan, math.nan, math.nan, "measured / predicted rate", "log-linear fit",
+                n_a=len(rows), passed=falls and near and right, note=f"distance {distance[-1]:.1e} at t = {rows['t'].iloc[-1]:g}",
+            )  # fmt: skip
+        )
+        sentences.append(
+            f"{label}: relative distance {distance[-1]:.1e} at t = {rows['t'].iloc[-1]:g}, rate {rate:.4f} against {predicted:.4f}"
+        )
+    if not comparisons:
+        return not_testable("C10", test, "convergence.csv holds too few points")
+    released = table[table["kind"] == "released"].sort_values("t")
+    if len(released) >= 2:
+        growth = float(released["norm"].iloc[-1] / released["norm"].iloc[0])
+        sentences.append(f"the released derivative has no limit: its norm grows {growth:.0f}-fold over the same times")
+    return Claim("C10", grade([item.passed for item in comparisons]), test, "; ".join(sentences) + ".", tuple(comparisons))
+
+
+def late_rate(rows: pd.DataFrame) -> float:
+    """Slope of −log distance over the last points that are still far above rounding."""
+    distance = rows["distance"].to_numpy(dtype=float)
+    t = rows["t"].to_numpy(dtype=float)
+    usable = np.flatnonzero(distance > 1e-10)
+    late = usable[-max(3, len(usable) // 4) :]
+    if len(late) < 2:
+        return math.nan
+    return float(-np.polyfit(t[late], np.log(distance[late]), 1)[0])

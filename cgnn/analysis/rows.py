@@ -1,0 +1,124 @@
+"""Rows of result files: reading, choosing a protocol, and comparing two groups as they deserve."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cgnn.analysis.statistics import Difference, Sample, paired, welch
+from cgnn.errors import UserError
+
+NEEDED = ("dataset", "split_kind", "split", "model", "preset", "replica", "status", "test_accuracy")
+OK = "ok"
+#: The first protocol of this order that the runs hold is the one that main tables and claims use.
+PROTOCOLS = (("search", "released"), ("published", "released"), ("search", "paper"), ("published", "paper"))
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Where hyperparameters come from and which preset ran."""
+
+    source: str
+    preset: str
+
+    def __str__(self) -> str:
+        return f"{self.preset}/{self.source}"
+
+    def of(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return rows[(rows["hyperparameters"] == self.source) & (rows["preset"] == self.preset)]
+
+
+def load_rows(path: Path | str) -> pd.DataFrame:
+    """A runs, sweeps or fidelity file; the columns every comparison needs must be there."""
+    try:
+        rows = pd.read_csv(path, dtype={"split": str, "variant": str}, keep_default_na=True)
+    except pd.errors.EmptyDataError:
+        rows = pd.DataFrame(columns=list(NEEDED))
+    missing = [name for name in NEEDED if name not in rows.columns]
+    if missing:
+        raise UserError(f"{path}: column {missing[0]!r} is missing; expected a file of `python -m cgnn train`")
+    if "hyperparameters" not in rows.columns:
+        rows["hyperparameters"] = "published"
+    if "variant" not in rows.columns:
+        rows["variant"] = ""
+    rows["variant"] = rows["variant"].fillna("")
+    return rows
+
+
+def protocols(rows: pd.DataFrame) -> list[Protocol]:
+    """Those the rows hold, the main one first."""
+    held = {tuple(pair) for pair in rows[["hyperparameters", "preset"]].drop_duplicates().itertuples(index=False)}
+    ordered = [pair for pair in PROTOCOLS if pair in held] + sorted(held - set(PROTOCOLS))
+    return [Protocol(*pair) for pair in ordered]
+
+
+def choose_protocol(rows: pd.DataFrame, preset: str | None = None, source: str | None = None) -> Protocol:
+    """The asked protocol, or the main one of those the rows hold."""
+    held = protocols(rows)
+    fitting = [p for p in held if (preset in (None, p.preset)) and (source in (None, p.source))]
+    if not fitting:
+        if preset or source:
+            raise UserError(
+                f"no runs with preset {preset or 'any'} and hyperparameters {source or 'any'}; "
+                f"the file holds {', '.join(map(str, held)) or 'no runs'}"
+            )
+        return Protocol(*PROTOCOLS[0])
+    return fitting[0]
+
+
+def cell(rows: pd.DataFrame, **where: object) -> pd.DataFrame:
+    """The rows of one cell, in the order of their replicas."""
+    keep = np.ones(len(rows), dtype=bool)
+    for name, value in where.items():
+        keep &= (rows[name] == value).to_numpy()
+    return rows[keep].sort_values("replica", kind="stable")
+
+
+def finished(rows: pd.DataFrame, column: str = "test_accuracy") -> pd.DataFrame:
+    """Those that ended well and carry the column's number."""
+    return rows[(rows["status"] == OK) & rows[column].notna()]
+
+
+def sample(rows: pd.DataFrame, column: str = "test_accuracy") -> Sample:
+    return Sample.of(finished(rows, column)[column].to_numpy(dtype=float))
+
+
+def compare(a: pd.DataFrame, b: pd.DataFrame, column: str = "test_accuracy") -> Difference:
+    """a − b. Paired where the runs share their random split, or are variants of one model with one seed; else Welch."""
+    a, b = finished(a, column), finished(b, column)
+    key = _pairing_key(a, b)
+    if key is not None:
+        left, right = a.set_index(key)[column], b.set_index(key)[column]
+        common = left.index.intersection(right.index).sort_values()
+        if len(common) >= 2:
+            return paired(left.loc[common].to_numpy(dtype=float), right.loc[common].to_numpy(dtype=float))
+    return welch(a[column].to_numpy(dtype=float), b[column].to_numpy(dtype=float))
+
+
+def _pairing_key(a: pd.DataFrame, b: pd.DataFrame) -> str | None:
+    if a.empty or b.empty:
+        return None
+    if set(a["split_kind"]) == set(b["split_kind"]) == {"random"}:
+        key = "split_sha256" if {"split_sha256"} <= set(a.columns) & set(b.columns) else "split"
+        return key if a[key].is_unique and b[key].is_unique else None
+    same_model = set(a["model"]) == set(b["model"]) and a["model"].nunique() == 1
+    if same_model and "seed" in a.columns and a["seed"].is_unique and b["seed"].is_unique:
+        return "seed" if len(set(a["seed"]) & set(b["seed"])) >= 2 else None
+    return None
+
+
+def missing_reason(rows: pd.DataFrame) -> str:
+    """Why a cell has no accuracy: never run, or how its runs ended."""
+    if rows.empty:
+        return "not run"
+    states = [str(state) for state in rows["status"].unique()]
+    return " / ".join(state.replace("_", " ") for state in sorted(states))
+
+
+def in_order(found: Iterable[str], preferred: Iterable[str]) -> list[str]:
+    """Names in the paper's order, unknown ones after it, sorted."""
+    found = set(found)
+    known = [name for name in preferred if name in found]
+    return known + sorted(found - set(known))

@@ -1,0 +1,162 @@
+"""Differences with intervals: paired, Welch, Welch from printed means, equivalence, Holm."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+LEVEL = 0.95  # of every interval in the project
+SIGNIFICANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A group of accuracies, by its numbers or, for the paper's groups, by what it printed."""
+
+    mean: float
+    std: float  # with n − 1
+    n: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Sample":
+        data = np.asarray(values, dtype=float)
+        std = float(data.std(ddof=1)) if data.size > 1 else math.nan
+        return cls(float(data.mean()) if data.size else math.nan, std, int(data.size))
+
+    def interval(self) -> tuple[float, float]:
+        """The mean's 95 % interval, Student's t."""
+        if self.n < 2:
+            return math.nan, math.nan
+        half = float(stats.t.ppf((1 + LEVEL) / 2, self.n - 1)) * self.std / math.sqrt(self.n)
+        return self.mean - half, self.mean + half
+
+
+@dataclass(frozen=True)
+class Difference:
+    """a − b: estimate, its standard error and degrees of freedom, interval, two-sided p, Hedges' g."""
+
+    estimate: float
+    error: float
+    freedom: float
+    low: float
+    high: float
+    p: float
+    effect: float
+    n_a: int
+    n_b: int
+    method: str
+
+    def p_above(self, bound: float) -> float:
+        """One-sided p of "the true difference is at most ``bound``": small means it lies above."""
+        return _upper_tail(self.estimate - bound, self.error, self.freedom)
+
+    def p_below(self, bound: float) -> float:
+        """One-sided p of "the true difference is at least ``bound``": small means it lies below."""
+        return _upper_tail(bound - self.estimate, self.error, self.freedom)
+
+    def p_equivalent(self, margin: float) -> float:
+        """Two one-sided tests: small means the true difference lies within ± ``margin``."""
+        return max(self.p_above(-margin), self.p_below(margin))
+
+
+def paired(a: Sequence[float], b: Sequence[float]) -> Difference:
+    """Runs that share their split or seed: Student's t on the differences."""
+    left, right = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    gap = Sample.of(left - right)
+    error = gap.std / math.sqrt(gap.n) if gap.n > 1 else math.nan
+    # g is scaled by the pooled deviation of the two groups, not by that of the differences,
+    # so that paired and unpaired comparisons can be read beside each other.
+    effect = _hedges_g(Sample.of(left), Sample.of(right), gap.mean)
+    return _difference(gap.mean, error, gap.n - 1, effect, gap.n, gap.n, "paired t")
+
+
+def welch(a: Sequence[float], b: Sequence[float]) -> Difference:
+    """Independent groups with their own variances."""
+    return welch_from_summary(Sample.of(a), Sample.of(b))
+
+
+def welch_from_summary(a: Sample, b: Sample) -> Difference:
+    """Welch's test from mean, deviation and size: all that a paper prints."""
+    estimate = a.mean - b.mean
+    effect = _hedges_g(a, b, estimate)
+    if a.n < 2 or b.n < 2:
+        return _difference(estimate, math.nan, math.nan, effect, a.n, b.n, "Welch")
+    share_a, share_b = a.std**2 / a.n, b.std**2 / b.n
+    error = math.sqrt(share_a + share_b)
+    # Welch–Satterthwaite
+    weight = share_a**2 / (a.n - 1) + share_b**2 / (b.n - 1)
+    freedom = (share_a + share_b) ** 2 / weight if weight > 0 else a.n + b.n - 2
+    return _difference(estimate, error, freedom, effect, a.n, b.n, "Welch")
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment; a missing p (nan) stays missing and does not count."""
+    adjusted = [math.nan] * len(p_values)
+    order = sorted((i for i, p in enumerate(p_values) if not math.isnan(p)), key=lambda i: p_values[i])
+    running = 0.0
+    for rank, index in enumerate(order):
+        running = max(running, min(1.0, (len(order) - rank) * p_values[index]))
+        adjusted[index] = running
+    return adjusted
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line through points: slope with interval and p, and the share of variance it explains."""
+
+    slope: float
+    intercept: float
+    low: float
+    high: float
+    p: float
+    r_squared: float
+    n: int
+
+
+def fit_line(x: Sequence[float], y: Sequence[float]) -> Line:
+    """Least squares; with fewer than three points there is no interval."""
+    fit = stats.linregress(x, y)
+    n = len(x)
+    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 2) * fit.stderr) if n > 2 else math.nan
+    p = float(fit.pvalue) if n > 2 else math.nan
+    return Line(
+        float(fit.slope), float(fit.intercept), float(fit.slope) - half, float(fit.slope) + half, p,
+        float(fit.rvalue) ** 2, n,
+    )
+
+
+def brown_forsythe(a: Sequence[float], b: Sequence[float]) -> float:
+    """p of "both groups spread equally", by distances from the medians."""
+    if len(a) < 3 or len(b) < 3 or (np.ptp(a) == 0 and np.ptp(b) == 0):
+        return math.nan
+    return float(stats.levene(a, b, center="median").pvalue)
+
+
+def _difference(
+    estimate: float, error: float, freedom: float, effect: float, n_a: int, n_b: int, method: str
+) -> Difference:
+    if math.isnan(error) or freedom < 1:
+        return Difference(estimate, math.nan, math.nan, math.nan, math.nan, math.nan, effect, n_a, n_b, method)
+    half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error
+    p = min(1.0, 2 * _upper_tail(abs(estimate), error, freedom))
+    return Difference(estimate, error, freedom, estimate - half, estimate + half, p, effect, n_a, n_b, method)
+
+
+def _upper_tail(distance: float, error: float, freedom: float) -> float:
+    if math.isnan(error):
+        return math.nan
+    if error == 0:  # identical numbers in both groups: the distance is certain
+        return 0.0 if distance > 0 else 1.0 if distance < 0 else 0.5
+    return float(stats.t.sf(distance / error, freedom))
+
+
+def _hedges_g(a: Sample, b: Sample, estimate: float) -> float:
+    freedom = a.n + b.n - 2
+    if a.n < 2 or b.n < 2:
+        return math.nan
+    pooled = math.sqrt(((a.n - 1) * a.std**2 + (b.n - 1) * b.std**2) / freedom)
+    if pooled == 0:
+        return 0.0 if estimate == 0 else math.copysign(math.inf, estimate)
+    return estimate / pooled * (1 - 3 / (4 * freedom - 1))  # Hedges' correction for small samples
