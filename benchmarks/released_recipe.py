@@ -1,34 +1,26 @@
-"""The released recipe, written anew from its description in docs/fidelity: what the exact solver is measured against.
+"""The released recipe, written anew from its description: what the exact solver is measured against.
 
 It keeps every costly habit on purpose: a COO product, the state doubled with zeros, dopri5 at rtol 1e-7 and
 atol 1e-9 through torchdiffeq with the graph of all stages kept, W rebuilt at each evaluation of the derivative,
 dense features, and a separate forward pass with gradients on for the validation and for the test accuracy.
 """
 
-from typing import Protocol
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torchdiffeq import odeint
 
-from benchmarks.problem import Problem, Settings, accuracy, make_optimizer
+from benchmarks.problem import Problem
+from cgnn.hyperparameters import Hyperparameters
 
 RTOL, ATOL = 1e-7, 1e-9
 
 
-class Epoch(Protocol):
-    """One contestant: a call is a whole epoch (step, validation and test accuracy)."""
-
-    def __call__(self) -> tuple[float, float]: ...
-
-
 def coo_adjacency(problem: Problem, gamma: float, dtype: torch.dtype) -> Tensor:
     """Â = D^-1/2 (Adj + γI) D^-1/2 with D counting γ, as a coalesced COO tensor."""
-    n = problem.num_nodes
-    loops = torch.arange(n)
-    index = torch.cat([problem.edge_index, torch.stack([loops, loops])], dim=1)
-    value = torch.cat([torch.ones(problem.edge_index.shape[1], dtype=dtype), torch.full((n,), gamma, dtype=dtype)])
+    n, edges = problem.data.num_nodes, problem.data.edge_index
+    index = torch.cat([edges, torch.arange(n).expand(2, -1)], dim=1)
+    value = torch.cat([torch.ones(edges.shape[1], dtype=dtype), torch.full((n,), gamma, dtype=dtype)])
     degree = torch.zeros(n, dtype=dtype).index_add_(0, index[0], value)
     scale = degree.rsqrt()
     return torch.sparse_coo_tensor(index, scale[index[0]] * value * scale[index[1]], (n, n)).coalesce()
@@ -37,7 +29,7 @@ def coo_adjacency(problem: Problem, gamma: float, dtype: torch.dtype) -> Tensor:
 class Derivative(nn.Module):
     """H' = (α/2)(ÂH − H) + E, with weights + H(W − I); α = σ(θ), E cut from the gradient."""
 
-    def __init__(self, adjacency: Tensor, width: int, settings: Settings, weight: bool) -> None:
+    def __init__(self, adjacency: Tensor, width: int, settings: Hyperparameters, weight: bool) -> None:
         super().__init__()
         n, dtype = adjacency.shape[0], adjacency.dtype
         self.adjacency = adjacency
@@ -67,12 +59,14 @@ class Derivative(nn.Module):
 class ReleasedCGNN(nn.Module):
     """Encoder, doubled state, ODE, first half, ReLU, decoder."""
 
-    def __init__(self, problem: Problem, settings: Settings, weight: bool, dtype: torch.dtype = torch.float32) -> None:
+    def __init__(
+        self, problem: Problem, settings: Hyperparameters, weight: bool, dtype: torch.dtype = torch.float32
+    ) -> None:
         super().__init__()
         hidden = settings.hidden
         self.settings = settings
-        self.encoder = nn.Linear(problem.num_features, hidden, dtype=dtype)
-        self.decoder = nn.Linear(hidden, problem.num_classes, dtype=dtype)
+        self.encoder = nn.Linear(problem.data.num_features, hidden, dtype=dtype)
+        self.decoder = nn.Linear(hidden, problem.data.num_classes, dtype=dtype)
         self.derivative = Derivative(coo_adjacency(problem, settings.gamma, dtype), 2 * hidden, settings, weight)
         self.register_buffer("times", torch.tensor([0.0, settings.t1], dtype=dtype))
 
@@ -88,24 +82,32 @@ class ReleasedCGNN(nn.Module):
 class ReleasedEpoch:
     """One epoch of the released recipe."""
 
-    def __init__(self, problem: Problem, settings: Settings, weight: bool) -> None:
+    def __init__(self, problem: Problem, settings: Hyperparameters, weight: bool) -> None:
         torch.manual_seed(0)
         self.problem = problem
         self.model = ReleasedCGNN(problem, settings, weight)
-        self.optimizer = make_optimizer(self.model.parameters(), settings)
-        self.features = problem.features.to_dense()
+        kind = {"rmsprop": torch.optim.RMSprop, "adam": torch.optim.Adam}[settings.optimizer]
+        self.optimizer = kind(self.model.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
+        self.features = problem.data.x.to_dense()
 
     def _evaluate(self, nodes: Tensor) -> float:
         self.model.eval()
         logits = self.model(self.features)
-        F.cross_entropy(logits[nodes], self.problem.labels[nodes]).item()
-        return accuracy(logits, self.problem.labels, nodes)
+        labels = self.problem.data.labels[nodes]
+        F.cross_entropy(logits[nodes], labels).item()
+        return (logits[nodes].argmax(dim=1) == labels).double().mean().item()
 
     def __call__(self) -> tuple[float, float]:
+        self.model.derivative.evaluations = 0
         self.model.train()
         self.optimizer.zero_grad()
         logits = self.model(self.features)
-        F.cross_entropy(logits[self.problem.train], self.problem.labels[self.problem.train]).backward()
+        train = self.problem.train
+        F.cross_entropy(logits[train], self.problem.data.labels[train]).backward()
         self.optimizer.step()
         self.model.derivative.orthogonality_step()
         return self._evaluate(self.problem.validation), self._evaluate(self.problem.test)
+
+    @property
+    def evaluations_of_last_epoch(self) -> int:
+        return self.model.derivative.evaluations

@@ -1,0 +1,90 @@
+"""Measure speed and memory side by side, and write benchmarks/out/bench.json and bench.md."""
+
+import argparse
+import json
+import os
+import time
+import warnings
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.machine import describe
+from cgnn.errors import UserError
+from cgnn.files import write_text
+
+PARTS = ("epochs", "memory", "growth")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="Cora, few repeats and small sizes: half a minute")
+    parser.add_argument("--only", default=",".join(PARTS), help=f"comma-separated parts of {','.join(PARTS)}")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="torch threads (default: all cores)")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/out"), help="folder for bench.json and bench.md")
+    options = parser.parse_args(arguments)
+    parts = options.only.split(",")
+    for part in parts:
+        if part not in PARTS:
+            raise UserError(f"--only: found {part!r}, expected some of {','.join(PARTS)}")
+    warnings.filterwarnings("ignore", message=".*Sparse (CSR|invariant).*")
+    started = time.perf_counter()
+    content: dict[str, Any] = {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "quick": options.quick,
+        "machine": describe(),
+    }
+    for part in parts:
+        MEASURE[part](content, options.quick, options.threads)
+    from benchmarks.render import markdown
+    from benchmarks.requirements import check
+
+    content["requirements"] = check(content)
+    content["seconds"] = round(time.perf_counter() - started, 1)
+    write_text(options.out / "bench.json", json.dumps(content, indent=1) + "\n")
+    write_text(options.out / "bench.md", markdown(content))
+    print((options.out / "bench.md").read_text(encoding="utf-8"))
+    return 0
+
+
+def epochs(content: dict[str, Any], quick: bool, threads: int) -> None:
+    from benchmarks.epochs import measure_epochs
+    from benchmarks.timing import QUICK, Plan
+
+    content["rows"] = []
+    # All cores first: a reader who takes the first row of a name gets those.
+    for dataset, count in [(name, threads) for name in ("cora", "citeseer", "pubmed")] + [("cora", 1)]:
+        if quick and (dataset != "cora" or (count == 1 and threads > 1)):
+            continue
+        say(f"epochs: {dataset}, {count} thread{'s' if count > 1 else ''}")
+        content["rows"] += measure_epochs(dataset, count, QUICK if quick else Plan())
+
+
+def memory(content: dict[str, Any], quick: bool, threads: int) -> None:
+    from benchmarks.memory import ENDING_TIMES, QUICK_ENDING_TIMES, measure_memory
+
+    say("memory: cora")
+    content["memory"] = measure_memory("cora", QUICK_ENDING_TIMES if quick else ENDING_TIMES)
+
+
+def growth(content: dict[str, Any], quick: bool, threads: int) -> None:
+    from benchmarks.growth import QUICK_SIZES, SIZES, measure_growth
+
+    content["growth"] = []
+    for nodes in QUICK_SIZES if quick else SIZES:
+        say(f"growth: {nodes:,} nodes")
+        content["growth"] += measure_growth((nodes,), threads)
+
+
+def say(text: str) -> None:
+    print(f"{datetime.now().strftime('%H:%M:%S')} {text}", flush=True)
+
+
+MEASURE = {"epochs": epochs, "memory": memory, "growth": growth}
+
+if __name__ == "__main__":
+    try:
+        raise SystemExit(main())
+    except UserError as error:
+        raise SystemExit(f"error: {error}") from None

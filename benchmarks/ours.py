@@ -1,0 +1,57 @@
+"""This project's epoch, by the very functions that `python -m cgnn train` calls."""
+
+import torch
+from torch import Tensor
+
+from benchmarks.problem import Problem
+from cgnn.dynamics.coefficients import coefficients, default_tolerance
+from cgnn.dynamics.operator import normalised_adjacency
+from cgnn.dynamics.sparse import sparse_product
+from cgnn.fidelity import preset
+from cgnn.hyperparameters import Hyperparameters
+from cgnn.models.registry import build
+from cgnn.models.sparse_input import SparseInput
+from cgnn.training.loop import evaluate, make_optimizer, step
+from cgnn.training.replicas import seed_dropout
+
+
+class OurEpoch:
+    """A step, then one evaluation pass for both sets; one replica, preset `released`, the solver as asked."""
+
+    def __init__(self, problem: Problem, model: str, settings: Hyperparameters, solver: str = "exact") -> None:
+        self.problem = problem
+        self.model = build(model, problem.data, settings, preset("released", solver=solver), [0])
+        seed_dropout(self.model, [0])
+        self.optimizer = make_optimizer(self.model, settings)
+        self.loss = float("nan")
+
+    def __call__(self) -> tuple[float, float]:
+        data, split = self.problem.data, self.problem.split
+        self.loss = step(self.model, data, split, self.optimizer).item()
+        validation, test = evaluate(self.model, data, split)
+        return validation.item() / split.num_validation, test.item() / split.num_test
+
+
+class Floor:
+    """The epoch's bare sparse products, in count and shape: what remains if everything else were free.
+
+    K terms need K − 1 products with Â, in the step's forward pass, in its backward pass and in the evaluation; the
+    encoder needs XW twice and X^T ḡ once. Buffers are there already.
+    """
+
+    def __init__(self, problem: Problem, settings: Hyperparameters) -> None:
+        data, width = problem.data, settings.hidden
+        terms = len(coefficients(settings.t1, "full", "released", default_tolerance(torch.float32)))
+        adjacency = normalised_adjacency(data.edge_index, None, data.num_nodes, settings.gamma)
+        features = SparseInput.build(data.x)
+        self.propagations = 3 * (terms - 1)
+        plan = [(adjacency, self.propagations), (features.matrix, 2), (features.transposed, 1)]
+        self.products: list[tuple[Tensor, int, Tensor, Tensor]] = [
+            (matrix, count, torch.randn(matrix.shape[1], width), torch.empty(matrix.shape[0], width))
+            for matrix, count in plan
+        ]
+
+    def __call__(self) -> None:
+        for matrix, count, dense, out in self.products:
+            for _ in range(count):
+                sparse_product(matrix, dense, out=out)

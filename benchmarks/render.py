@@ -1,0 +1,162 @@
+"""bench.json as Markdown: `python -m benchmarks.render [JSON] [--docs FILE]`.
+
+Without ``--docs`` the whole of it is printed. With it, every block of FILE between ``<!-- bench NAME -->`` and
+``<!-- end -->`` is written anew; NAME is a key of ``BLOCKS``.
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.growth import exponent
+from benchmarks.requirements import memory_spread
+from cgnn.files import write_text
+
+RECIPES = {
+    ("cgnn", "released"): "CGNN, released recipe",
+    ("cgnn", "rk4"): "CGNN, rk4",
+    ("cgnn", "dopri5_adjoint"): "CGNN, dopri5 with adjoint",
+    ("cgnn", "exact_recompute"): "CGNN, exact, recomputing",
+    ("cgnn", "exact"): "**CGNN, exact**",
+    ("cgnn", "floor"): "bare sparse products of CGNN",
+    ("cgnn_weight", "released"): "CGNN with weight, released recipe",
+    ("cgnn_weight", "rk4"): "CGNN with weight, rk4",
+    ("cgnn_weight", "dopri5_adjoint"): "CGNN with weight, dopri5 with adjoint",
+    ("cgnn_weight", "exact_recompute"): "CGNN with weight, exact, recomputing",
+    ("cgnn_weight", "exact"): "**CGNN with weight, exact**",
+    ("cgnn_weight", "floor"): "bare sparse products of CGNN with weight",
+    ("gcn", "pyg"): "GCN, PyG, dense features",
+    ("gcn", "pyg_sparse"): "GCN, PyG, sparse features",
+    ("gcn", "ours"): "GCN, this project's input path",
+    ("gat", "pyg"): "GAT, PyG, dense features",
+    ("gat", "pyg_sparse"): "GAT, PyG, sparse features",
+    ("gat", "ours"): "GAT, this project's input path",
+}
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(header) + " |", "|---|" + "---:|" * (len(header) - 1)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def milliseconds(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def epochs_block(content: dict[str, Any]) -> str:
+    """Milliseconds an epoch, and how often the exact epoch of the same model (CGNN for GCN and GAT) fits into it."""
+    parts = []
+    for threads in sorted({row["threads"] for row in content.get("rows", [])}, reverse=True):
+        rows = [row for row in content["rows"] if row["threads"] == threads]
+        datasets = list(dict.fromkeys(row["dataset"] for row in rows))
+        cell = {(row["dataset"], row["model"], row["recipe"]): row["ms_per_epoch"] for row in rows}
+        header = [f"{threads} thread{'s' if threads > 1 else ''}"]
+        for dataset in datasets:
+            header += [f"{dataset.capitalize()}, ms", "÷ exact"]
+        body = []
+        for (model, recipe), label in RECIPES.items():
+            line = [label]
+            for dataset in datasets:
+                mine = cell.get((dataset, model, recipe))
+                exact = cell.get((dataset, model if model.startswith("cgnn") else "cgnn", "exact"))
+                line += ["–", "–"] if mine is None or exact is None else [milliseconds(mine), f"{mine / exact:.3g}"]
+            body.append(line)
+        parts.append(table(header, body))
+    return "\n\n".join(parts)
+
+
+def memory_block(content: dict[str, Any]) -> str:
+    """Peak MiB against the ending time."""
+    rows = content.get("memory", [])
+    times = sorted({row["t1"] for row in rows})
+    cell = {(row["model"], row["solver"], row["t1"]): row["peak_bytes"] / 2**20 for row in rows}
+    body = []
+    for model, solver in dict.fromkeys((row["model"], row["solver"]) for row in rows):
+        spread = memory_spread(rows, model, solver)
+        peaks = [f"{cell[model, solver, t1]:,.1f}" if (model, solver, t1) in cell else "–" for t1 in times]
+        body.append([f"{model}, {solver}", *peaks, f"{100 * (spread or 0):,.1f} %"])
+    return table(["peak MiB at t1 =", *(f"{t1:g}" for t1 in times), "spread"], body)
+
+
+def growth_block(content: dict[str, Any]) -> str:
+    """Time and memory against nodes, and the exponents of the fit."""
+    rows = content.get("growth", [])
+    body = [
+        [
+            f"{row['nodes']:,}",
+            f"{row['ms_per_epoch']:,.1f}",
+            f"{1e6 * row['ms_per_epoch'] / row['nodes'] / 1000:.2f}",
+            f"{row['ms_per_epoch'] / row['floor_ms']:.2f}",
+            f"{row['peak_bytes'] / 2**20:,.0f}",
+        ]
+        for row in rows
+    ]
+    header = ["nodes", "ms an epoch", "µs a node", "÷ bare products", "peak MiB"]
+    fits = {"time": "ms_per_epoch", "bare products": "floor_ms", "memory": "peak_bytes"}
+    text = ", ".join(f"{what} nodes^{exponent(rows, key):.2f}" for what, key in fits.items())
+    return f"{table(header, body)}\n\nFitted exponents: {text}."
+
+
+def requirements_block(content: dict[str, Any]) -> str:
+    body = [
+        [
+            item["what"],
+            f"{item['relation']} {item['limit']:g}",
+            f"{item['measured']:.3g}",
+            ("**no**", "yes")[item["met"]],
+        ]
+        for item in content.get("requirements", [])
+    ]
+    return table(["asked", "limit", "measured", "met"], body)
+
+
+def machine_block(content: dict[str, Any]) -> str:
+    machine = content["machine"]
+    return (
+        f"Measured on {content['date']}: {machine['processor']}, {machine['cores']} cores, "
+        f"{machine['memory_gib']:.0f} GiB; {machine['versions']}; {content['seconds']:.0f} s in all."
+    )
+
+
+BLOCKS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "machine": ("machine", machine_block),
+    "requirements": ("requirements", requirements_block),
+    "epochs": ("rows", epochs_block),
+    "memory": ("memory", memory_block),
+    "growth": ("growth", growth_block),
+}
+
+
+def markdown(content: dict[str, Any]) -> str:
+    there = {name: render for name, (key, render) in BLOCKS.items() if content.get(key)}
+    parts = [f"## {name.capitalize()}\n\n{render(content)}\n" for name, render in there.items()]
+    return "# Speed and memory\n\n" + "\n".join(parts)
+
+
+def fill(document: str, content: dict[str, Any]) -> str:
+    """The document with its blocks written anew; a block whose measurement is missing keeps what it has."""
+
+    def block(match: re.Match[str]) -> str:
+        key, render = BLOCKS[match[2]]
+        return f"{match[1]}\n{render(content)}\n{match[4]}" if content.get(key) else match[0]
+
+    return re.sub(r"(<!-- bench (\w+) -->)(.*?)(<!-- end -->)", block, document, flags=re.DOTALL)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.render", description=__doc__)
+    parser.add_argument("json", nargs="?", default="benchmarks/out/bench.json", type=Path)
+    parser.add_argument("--docs", type=Path, help="rewrite this document's blocks")
+    options = parser.parse_args(arguments)
+    content = json.loads(options.json.read_text(encoding="utf-8"))
+    if options.docs is None:
+        print(markdown(content))
+    else:
+        write_text(options.docs, fill(options.docs.read_text(encoding="utf-8"), content))
+
+
+if __name__ == "__main__":
+    main()

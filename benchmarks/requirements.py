@@ -1,0 +1,60 @@
+"""What the measurements have to show, and whether they do."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benchmarks.growth import exponent
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """``measured`` must be at least, or at most, ``limit``."""
+
+    what: str
+    measured: float
+    relation: str
+    limit: float
+
+    @property
+    def met(self) -> bool:
+        return self.measured >= self.limit if self.relation == "≥" else self.measured <= self.limit
+
+
+def ratio(
+    rows: list[dict[str, Any]], dataset: str, threads: int, above: tuple[str, str], below: tuple[str, str]
+) -> float | None:
+    """Milliseconds of (model, recipe) ``above`` over those of ``below``; None if either was not measured."""
+    found = {
+        (row["model"], row["recipe"]): row["ms_per_epoch"]
+        for row in rows
+        if row["dataset"] == dataset and row["threads"] == threads
+    }
+    return found[above] / found[below] if above in found and below in found else None
+
+
+def memory_spread(rows: list[dict[str, Any]], model: str, solver: str) -> float | None:
+    """Largest peak over the smallest, minus one, over all ending times."""
+    peaks = [row["peak_bytes"] for row in rows if row["model"] == model and row["solver"] == solver]
+    return max(peaks) / min(peaks) - 1 if peaks else None
+
+
+def check(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every requirement that the measurements at hand can speak to."""
+    rows = content.get("rows", [])
+    found: list[tuple[str, float | None, str, float]] = []
+    for dataset, threads in dict.fromkeys((row["dataset"], row["threads"]) for row in rows):
+        where = f"{dataset.capitalize()}, {threads} thread{'s' if threads > 1 else ''}"
+        if dataset == "cora":
+            for model, least in (("cgnn", 100), ("cgnn_weight", 60)):
+                gain = ratio(rows, dataset, threads, (model, "released"), (model, "exact"))
+                found.append((f"{where}: {model}, released recipe ÷ exact", gain, "≥", least))
+        share = ratio(rows, dataset, threads, ("cgnn", "exact"), ("gcn", "pyg"))
+        found.append((f"{where}: cgnn, exact ÷ GCN on PyG", share, "≤", 1))
+    for model in ("cgnn", "cgnn_weight"):
+        spread = memory_spread(content.get("memory", []), model, "exact_recompute")
+        found.append((f"{model}: spread of exact_recompute's peak memory over t1", spread, "≤", 0.05))
+    if growth := content.get("growth"):
+        found.append(("epoch time ∝ nodes^p: p", exponent(growth, "ms_per_epoch"), "≤", 1.15))
+        found.append(("peak memory ∝ nodes^p: p", exponent(growth, "peak_bytes"), "≤", 1.05))
+    items = [Requirement(what, value, sign, limit) for what, value, sign, limit in found if value is not None]
+    return [{**asdict(item), "met": item.met} for item in items]
