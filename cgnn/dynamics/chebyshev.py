@@ -1,19 +1,23 @@
 """The exact solver: H(t1) = f(M)E as a Chebyshev series in X, with its gradient written by hand.
 
-Forward. T_0 = E, T_1 = XE, T_{k+1} = 2X T_k − T_{k−1}, H = Σ c_k T_k. With X = I − 2 D_α R the recurrence
+Forward. T_0 = E, T_1 = XE, T_{k+1} = 2X T_k − T_{k−1}, H = Σ T_k c_k. With X = I − 2 D_α R the recurrence
 is run on the differences Δ_k = T_k − T_{k−1} and on P_k = 4R T_k,
 
-    Δ_{k+1} = Δ_k − α P_k      P_{k+1} = P_k + 4R Δ_{k+1}      H = Σ_k (c_k + c_{k+1} + …) Δ_k,   Δ_0 = E
+    Δ_{k+1} = Δ_k − α P_k      P_{k+1} = P_k + 4R Δ_{k+1}      H = Σ_k Δ_k (c_k + c_{k+1} + …),   Δ_0 = E
 
 (half of P_0 in Δ_1), which is one sparse product and two passes a term, loses no digits where X is near
 I, and leaves behind the P_k, all that the gradient of α needs.
 
-Backward. Clenshaw's recurrence on the incoming gradient ḡ: b_k = c_k ḡ + 2X^T b_{k+1} − b_{k+2}, then
-dE = c_0 ḡ + X^T b_1 − b_2 and dα = −½ b_1·P_0 − Σ_{k≥1} b_{k+1}·P_k, row by row. The P_k are kept, or run
+Backward. Clenshaw's recurrence on the incoming gradient ḡ: b_k = ḡ c_k + 2X^T b_{k+1} − b_{k+2}, then
+dE = ḡ c_0 + X^T b_1 − b_2 and dα = −½ b_1·P_0 − Σ_{k≥1} b_{k+1}·P_k, row by row. The P_k are kept, or run
 backwards from the last (P_k = P_{k+1} − 4R Δ_{k+1}, Δ_k = Δ_{k+1} + α P_k): memory free of t1 for one
 more product a term. The gradient is that of the series itself, not of a second ODE.
 
 When the source's gradient is cut, dE is the series of e^{zt} alone; dα is still the full one.
+
+With weights the coefficients are matrices, functions of W (``matrix_coefficients``); as the columns
+appended by augmentation start at zero and are thrown away, only the leading d × d block of each is
+needed, and the doubled state costs nothing.
 """
 
 from typing import Any
@@ -23,21 +27,23 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from cgnn.dynamics.coefficients import coefficients, default_tolerance
+from cgnn.dynamics.matrix_coefficients import matrix_coefficients
 from cgnn.dynamics.operator import Propagation
 from cgnn.dynamics.problem import LinearODE
-from cgnn.dynamics.sparse import add_sparse_product, sparse_product
+from cgnn.dynamics.recurrence import Series, TransposedStep, clenshaw, reversed_trace, run_series, spread
 
 
 def solve(ode: LinearODE, t1: float, *, recompute: bool = False, tolerance: float | None = None) -> Tensor:
-    """H(t1), (n, d) or (n, R, d)."""
+    """H(t1), (n, d) or (n, R, d); keeps the P_k for the backward pass unless told to recompute them."""
     E, alpha, W = ode.E, ode.alpha, ode.weight
     if E.dim() == 3 and E.device.type == "cpu":
         # One after another: as quick as side by side on a CPU, and the same bits as alone.
-        weights = [None] * E.shape[1] if W is None else W.unbind(0) if W.dim() == 3 else [W] * E.shape[1]
-        alphas = alpha.unbind(1) if alpha.dim() == 2 else [alpha] * E.shape[1]
+        count = E.shape[1]
+        weights = [None] * count if W is None else W.unbind(0) if W.dim() == 3 else [W] * count
+        alphas = alpha.unbind(1) if alpha.dim() == 2 else [alpha] * count
         columns = zip(E.unbind(1), alphas, weights, strict=True)
         alone = [LinearODE(ode.propagation, e, a, w, ode.source, ode.width) for e, a, w in columns]
-        return torch.stack([solve(one, t1, recompute=recompute, tolerance=tolerance) for one in alone], dim=1)
+        return torch.stack([solve_together(one, t1, recompute=recompute, tolerance=tolerance) for one in alone], dim=1)
     return solve_together(ode, t1, recompute=recompute, tolerance=tolerance)
 
 
@@ -48,127 +54,92 @@ def solve_recomputing(ode: LinearODE, t1: float, *, tolerance: float | None = No
 
 def solve_together(ode: LinearODE, t1: float, *, recompute: bool = False, tolerance: float | None = None) -> Tensor:
     """All replicas in one wide product: the way to fill a GPU."""
-    if ode.weight is not None:
-        from cgnn.dynamics.chebyshev_weighted import solve_weighted
-
-        return solve_weighted(ode, t1, recompute=recompute, tolerance=tolerance)
     tolerance = default_tolerance(ode.E.dtype) if tolerance is None else tolerance
     derivative = ode.propagation.derivative
-    exponential = coefficients(t1, "exponential", derivative, tolerance)
-    value = exponential if ode.source == "none" else coefficients(t1, "full", derivative, tolerance)
-    start = exponential if ode.source == "cut" else value
-    return _Series.apply(ode.E, ode.alpha, ode.propagation, value, start, recompute)
-
-
-def column_shape(alpha: Tensor, E: Tensor) -> Tensor:
-    """α as a factor of the flattened state: (n, 1), or (n, R·d) with each replica's α over its d columns."""
-    if E.dim() == 2:
-        return alpha.unsqueeze(-1)
-    return alpha.reshape(E.shape[0], -1, 1).expand(E.shape).reshape(E.shape[0], -1)
+    main = "exponential" if ode.source == "none" else "full"
+    if ode.weight is None:
+        value: Series = coefficients(t1, main, derivative, tolerance)
+        start: Series | None = coefficients(t1, "exponential", derivative, tolerance) if ode.source == "cut" else None
+        return _Series.apply(ode.E, ode.alpha, None, ode.propagation, value, start, recompute)
+    size = ode.E.shape[-1]
+    C = matrix_coefficients(ode.weight, size, t1, main, derivative, tolerance, ode.E.dtype)
+    if ode.E.dim() == 3 and C.dim() == 3:
+        C = C.unsqueeze(1).expand(-1, ode.E.shape[1], -1, -1)
+    start = None
+    if ode.source == "cut":
+        start = matrix_coefficients(ode.weight.detach(), size, t1, "exponential", derivative, tolerance, ode.E.dtype)
+        start = start.unsqueeze(1).expand(-1, *C.shape[1:]) if start.dim() < C.dim() else start
+    return _Series.apply(ode.E, ode.alpha, C, ode.propagation, None, start, recompute)
 
 
 class _Series(torch.autograd.Function):
+    """Σ T_k(X) E c_k for numbers ``value`` or matrices ``C``; ``start``, if given, makes dE another series."""
+
     @staticmethod
     def forward(  # type: ignore[override]
         ctx: Any,
         E: Tensor,
         alpha: Tensor,
+        C: Tensor | None,
         propagation: Propagation,
-        value: tuple[float, ...],
-        start: tuple[float, ...],
+        value: Series | None,
+        start: Series | None,
         recompute: bool,
     ) -> Tensor:
+        c = value if C is None else C
+        assert c is not None
+        _, wants_alpha, wants_C, *_ = ctx.needs_input_grad
         flat = E.reshape(E.shape[0], -1).contiguous()
-        factor = column_shape(alpha, E)
-        keep = ctx.needs_input_grad[1] and not recompute
-        H, products, last = run_series(propagation, flat, factor, value, keep)
+        store = not recompute
+        H, trace = run_series(propagation, flat, spread(alpha, E.shape), c, wants_alpha and store, wants_C and store)
         ctx.propagation, ctx.value, ctx.start, ctx.recompute = propagation, value, start, recompute
-        ctx.save_for_backward(alpha, *(products if keep else last if ctx.needs_input_grad[1] else ()))
+        ctx.counts = len(c), len(trace.P), len(trace.delta)
+        needed = wants_alpha or wants_C
+        ctx.save_for_backward(alpha, C, flat if wants_C else None, *(trace.P + trace.delta if needed else []))
         return H.view(E.shape)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        alpha, *saved = ctx.saved_tensors
-        flat = gradient.reshape(gradient.shape[0], -1).contiguous()
-        step = TransposedStep(ctx.propagation, alpha, gradient)
-        dE = d_alpha = None
-        same = ctx.value == ctx.start
-        if ctx.needs_input_grad[1]:
-            factor = column_shape(alpha, gradient)
-            products = reversed_products(ctx.propagation, factor, *saved, terms=len(ctx.value)) if ctx.recompute else reversed(saved)
-            dot = torch.zeros_like(flat)
-            dE = clenshaw(step, flat, ctx.value, products, dot)
-            rows = dot.view(gradient.shape).sum(-1)
-            d_alpha = (rows if rows.dim() == alpha.dim() else rows.sum(-1)).neg_()
-        if ctx.needs_input_grad[0] and not (same and dE is not None):
-            dE = clenshaw(step, flat, ctx.start)
-        return dE.view(gradient.shape) if ctx.needs_input_grad[0] and dE is not None else None, d_alpha, None, None, None, None
+        alpha, C, E, *saved = ctx.saved_tensors
+        wants_E, wants_alpha, wants_C, *_ = ctx.needs_input_grad
+        terms, kept, _ = ctx.counts
+        g = gradient.reshape(gradient.shape[0], -1).contiguous()
+        step = TransposedStep(ctx.propagation, alpha, gradient.shape)
+        c = ctx.value if C is None else C
+        P: Any = reversed(saved[:kept])
+        deltas: Any = reversed(saved[kept:])
+        if ctx.recompute and saved:
+            trace = reversed_trace(ctx.propagation, spread(alpha, gradient.shape), saved[0], saved[1], terms)
+            moments: list[Tensor] = []
+            P = _noting_moments(trace, gradient, moments) if wants_C else (p for p, _ in trace)
+        dE = d_alpha = dC = None
+        if wants_alpha:
+            dE, dot = clenshaw(step, g, c, P if terms > 1 else None)
+            rows = torch.zeros_like(alpha) if dot is None else dot.view(gradient.shape).sum(-1).neg_()
+            d_alpha = rows if rows.dim() == alpha.dim() else rows.sum(-1)
+        if wants_C:
+            if ctx.recompute:
+                if not wants_alpha:
+                    list(P)  # runs the trace, noting the moments
+                ordered = moments[::-1] if terms > 1 else []
+            else:
+                ordered = [_moment(delta, gradient) for delta in deltas][::-1]
+            # H = Σ_k Δ_k (c_k + c_{k+1} + …), so dc_k = Σ_{j≤k} Δ_j^T ḡ
+            dC = torch.stack([_moment(E, gradient), *ordered]).cumsum(0)
+        if wants_E and (dE is None or ctx.start is not None):
+            dE, _ = clenshaw(step, g, c if ctx.start is None else ctx.start)
+        return dE.view(gradient.shape) if wants_E and dE is not None else None, d_alpha, dC, None, None, None, None
 
 
-def run_series(
-    propagation: Propagation, E: Tensor, alpha: Tensor, c: tuple[float, ...], keep: bool
-) -> tuple[Tensor, list[Tensor], tuple[Tensor, ...]]:
-    """H, then P_0 … P_{K−2} if kept, then the last P and Δ, from which they can be run backwards."""
-    remaining = [sum(c[k:]) for k in range(len(c))]  # Σ_{j≥k} c_j
-    H = E * remaining[0]
-    if len(c) == 1:
-        return H, [], ()
-    R4 = propagation.R4
-    P = sparse_product(R4, E)
-    products = [P]
-    delta = P.mul(alpha).mul_(-0.5)  # Δ_1 = (X − I)E = −½ α P_0
-    H.add_(delta, alpha=remaining[1])
-    for weight in remaining[2:]:
-        P = add_sparse_product(P, R4, delta, out=None if keep else P)  # P_k = P_{k−1} + 4R Δ_k
-        if keep:
-            products.append(P)
-        delta.addcmul_(alpha, P, value=-1)  # Δ_{k+1} = Δ_k − α P_k
-        H.add_(delta, alpha=weight)
-    return H, products if keep else [], (P, delta)
+def _moment(delta: Tensor, gradient: Tensor) -> Tensor:
+    """Δ^T ḡ: (d, d), or (R, d, d)."""
+    if gradient.dim() == 2:
+        return delta.mT @ gradient
+    return torch.einsum("nri,nrj->rij", delta.view(gradient.shape), gradient)
 
 
-def reversed_products(propagation: Propagation, alpha: Tensor, P: Tensor | None = None, delta: Tensor | None = None, *, terms: int):  # type: ignore[no-untyped-def]
-    """P_{K−2}, …, P_0, from the last P and Δ."""
-    if P is None or delta is None:
-        return
-    P, delta = P.clone(), delta.clone()
-    for _ in range(terms - 2):
+def _noting_moments(trace: Any, gradient: Tensor, moments: list[Tensor]) -> Any:
+    for P, delta in trace:
+        moments.append(_moment(delta, gradient))
         yield P
-        delta.addcmul_(alpha, P)  # Δ_k = Δ_{k+1} + α P_k
-        add_sparse_product(P, propagation.R4, delta, scale=-1, out=P)  # P_{k−1} = P_k − 4R Δ_k
-    yield P
-
-
-class TransposedStep:
-    """b ↦ 2X^T b_{k+1} − b_{k+2}, written over b_{k+2}."""
-
-    def __init__(self, propagation: Propagation, alpha: Tensor, like: Tensor) -> None:
-        self.R4 = propagation.R4
-        self.folded = propagation.transposed_two_x(alpha) if like.dim() == 2 else None
-        self.alpha = None if like.dim() == 2 else column_shape(alpha, like)
-
-    def __call__(self, b1: Tensor, b2: Tensor) -> Tensor:
-        if self.folded is not None:
-            return add_sparse_product(b2, self.folded, b1, beta=-1, out=b2)
-        add_sparse_product(b2, self.R4, b1 * self.alpha, beta=-1, scale=-1, out=b2)  # replicas differ in α
-        return b2.add_(b1, alpha=2)
-
-    def half(self, b1: Tensor, b2: Tensor) -> Tensor:
-        """X^T b_1 − b_2, the last step."""
-        two = self(b1, torch.zeros_like(b1))
-        return torch.sub(two.mul_(0.5), b2, out=two)
-
-
-def clenshaw(step: TransposedStep, g: Tensor, c: tuple[float, ...], products=None, dot: Tensor | None = None) -> Tensor:  # type: ignore[no-untyped-def]
-    """Σ c_k T_k(X^T) g; on the way ½ b_1 P_0 + Σ b_{k+1} P_k is added to ``dot``."""
-    if len(c) == 1:
-        return g * c[0]
-    b1, b2 = g * c[-1], torch.zeros_like(g)
-    for ck in reversed(c[1:-1]):
-        if dot is not None:
-            dot.addcmul_(b1, next(products))
-        b1, b2 = step(b1, b2).add_(g, alpha=ck), b1
-    if dot is not None:
-        dot.addcmul_(b1, next(products), value=0.5)
-    return step.half(b1, b2).add_(g, alpha=c[0])

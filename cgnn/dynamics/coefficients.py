@@ -14,6 +14,9 @@ Function = Literal["full", "exponential"]
 #: Largest relative error of the truncated series; a little above the rounding of the dtype.
 TOLERANCES = {torch.float32: 1e-6, torch.float64: 1e-14}
 
+#: coefficients below this, relative to max |f|, are rounding of the transform itself.
+_NOISE = 4e-16
+
 
 def default_tolerance(dtype: torch.dtype) -> float:
     if dtype not in TOLERANCES:
@@ -51,7 +54,8 @@ def cosine_transform(samples: np.ndarray, theta: np.ndarray) -> np.ndarray:
 
 def degree_for(c: np.ndarray, scale: float, tolerance: float) -> int:
     """The fewest terms whose remainder, Σ |c_k| over those left out, stays within tolerance × scale."""
-    tail = np.cumsum(np.abs(c)[::-1])[::-1]
+    size = np.where(np.abs(c) < _NOISE * scale, 0.0, np.abs(c))
+    tail = np.cumsum(size[::-1])[::-1]
     return max(1, int(np.sum(tail > tolerance * scale)))
 
 
