@@ -1,5 +1,6 @@
 """The device, and what differs between CPU and CUDA: synchronisation, memory limits, the peak-memory counter."""
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,9 @@ def choose_device(name: str) -> torch.device:
         raise UserError(f"device: found {name!r}, expected auto, cpu, cuda or cuda:INDEX")
     device = torch.device(name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise UserError(f"device: {name} asked, torch sees {torch.cuda.device_count()} CUDA devices here; use auto or cpu")
+        raise UserError(
+            f"device: {name} asked, torch sees {torch.cuda.device_count()} CUDA devices here; use auto or cpu"
+        )
     return device
 
 
@@ -33,6 +36,8 @@ def synchronise(device: torch.device) -> None:
 def make_deterministic(threads: int) -> None:
     """Same command, same machine, same threads: same numbers. CUDA's scatter sums may still warn and differ."""
     torch.set_num_threads(threads)
+    # cuBLAS reads it at its first product; without it two streams may add in another order.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True, warn_only=True)
     # It fills every new tensor with NaN otherwise, which costs and which no code of ours needs.
     torch.utils.deterministic.fill_uninitialized_memory = False
@@ -99,7 +104,9 @@ class PeakMemory:
             torch.cuda.synchronize(self.device)
             torch.cuda.reset_peak_memory_stats(self.device)
         else:
-            self._profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True)
+            self._profile = torch.profiler.profile(
+                activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
+            )
             self._profile.__enter__()
         return self
 
