@@ -50,7 +50,10 @@ class Hyperparameters:
             ("alpha", 0 < self.alpha < 1, "a number in (0, 1)"),
             ("gamma", self.gamma >= 0, "a number ≥ 0"),
             ("beta", 0 <= self.beta <= 0.5, "a number in [0, 0.5]"),
-            *((key, getattr(self, key) >= 1, "an integer ≥ 1") for key in ("hidden", "epochs", "layers", "heads", "output_heads")),
+            *(
+                (key, getattr(self, key) >= 1, "an integer ≥ 1")
+                for key in ("hidden", "epochs", "layers", "heads", "output_heads")
+            ),
         ):
             if not good:
                 raise UserError(f"hyperparameter {key}: found {getattr(self, key)!r}, expected {expected}")

@@ -1,7 +1,7 @@
 """What produced a file: the code, the packages, the machine's part in it."""
 
 import platform
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from cgnn.errors import UserError
@@ -13,7 +13,7 @@ from cgnn.models.registry import modules_of
 PACKAGES = ("torch", "torch_geometric", "torchdiffeq", "numpy", "scipy")
 
 
-@lru_cache(maxsize=None)
+@cache
 def versions() -> str:
     """``python=3.11.7;torch=2.13.0;…``, read from the packages' metadata without importing them."""
     found = [f"python={platform.python_version()}"]
@@ -25,7 +25,7 @@ def versions() -> str:
     return ";".join(found)
 
 
-@lru_cache(maxsize=None)
+@cache
 def training_fingerprint(model: str, fidelity: Fidelity) -> str:
     """Of the code that decides a training's numbers: the loop, the model, and its solver if it has one.
 
@@ -34,7 +34,7 @@ def training_fingerprint(model: str, fidelity: Fidelity) -> str:
     return code_fingerprint("cgnn.training.replicas", *modules_of(model, fidelity))
 
 
-@lru_cache(maxsize=None)
+@cache
 def profile_fingerprint(model: str, fidelity: Fidelity) -> str:
     """The same for one profile point."""
     return code_fingerprint("cgnn.profiling", *modules_of(model, fidelity))

@@ -1,6 +1,6 @@
 """What the paper says: ``paper/reported.yaml``, the reference side of every comparison."""
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from cgnn.errors import UserError
 PAPER = Path(__file__).parent.parent / "paper"
 
 
-@lru_cache(maxsize=None)
+@cache
 def load_paper_yaml(name: str) -> dict[str, Any]:
     """One of the project's own reference files in ``paper/``, read once a process."""
     path = PAPER / name
@@ -29,7 +29,7 @@ def load_reported() -> dict[str, Any]:
 
 
 def entry_of(dataset: str) -> str:
-    """The paper's dataset whose settings ``dataset`` borrows: NELL's for ``nell_partial``, Cora's for any other graph."""
+    """The paper's dataset whose settings this one borrows: NELL's for ``nell_partial``, Cora's for any other graph."""
     known = load_reported()["hyperparameters"]
     if dataset in known:
         return dataset

@@ -38,7 +38,9 @@ class ModelEntry:
 
 def _cgnn(label: str, **options: Any) -> ModelEntry:
     more = ("beta",) if options.get("weight") else ()
-    return ModelEntry("cgnn.models.cgnn_family", label, "cgnn", "t1", side_by_side=True, more_hyperparameters=more, options=options)
+    return ModelEntry(
+        "cgnn.models.cgnn_family", label, "cgnn", "t1", side_by_side=True, more_hyperparameters=more, options=options
+    )
 
 
 MODELS: dict[str, ModelEntry] = {

@@ -1,0 +1,74 @@
+"""GAT (Veličković et al., ICLR 2018) on PyTorch Geometric's layer, at any depth."""
+
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn import functional
+from torch_geometric.nn import GATConv
+from torch_geometric.utils import add_self_loops, remove_self_loops
+
+from cgnn.fidelity import Fidelity
+from cgnn.hyperparameters import Hyperparameters
+from cgnn.models.sparse_layer import with_sparse_input
+
+
+class GAT(nn.Module):
+    """Layers of ``heads`` attention heads of ``hidden`` channels, concatenated, ELU; the last averages its heads.
+
+    ``dropout`` acts on the features and on the attention coefficients of every layer, ``input_dropout`` on x.
+
+    Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden: int,
+        out_channels: int,
+        layers: int = 2,
+        heads: int = 8,
+        output_heads: int = 1,
+        input_dropout: float = 0.6,
+        dropout: float = 0.6,
+    ) -> None:
+        super().__init__()
+        # Self-loops are put into the edge list once; the layer would take them out and add them at every call.
+        common = {"dropout": dropout, "add_self_loops": False}
+        widths = [in_channels, *[hidden * heads] * (layers - 1)]
+        self.convs = nn.ModuleList(GATConv(width, hidden, heads=heads, **common) for width in widths[:-1])
+        self.convs.append(GATConv(widths[-1], out_channels, heads=output_heads, concat=False, **common))
+        with_sparse_input(self.convs[0], input_dropout)
+        self.dropout = dropout
+        self._edges: Tensor | None = None
+
+    def reset_parameters(self) -> None:
+        for conv in self.convs:
+            conv.reset_parameters()
+        self._edges = None
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        if self._edges is None:
+            self._edges = with_self_loops(edge_index, x.size(0))
+        hidden = self.convs[0](x, self._edges)
+        for conv in self.convs[1:]:
+            hidden = functional.dropout(functional.elu(hidden), self.dropout, self.training)
+            hidden = conv(hidden, self._edges)
+        return hidden
+
+
+def with_self_loops(edge_index: Tensor, num_nodes: int) -> Tensor:
+    """Every node attends to itself, once."""
+    return add_self_loops(remove_self_loops(edge_index)[0], num_nodes=num_nodes)[0]
+
+
+def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity) -> GAT:
+    return GAT(
+        data.num_features,
+        hyperparameters.hidden,
+        data.num_classes,
+        layers=hyperparameters.layers,
+        heads=hyperparameters.heads,
+        output_heads=hyperparameters.output_heads,
+        input_dropout=hyperparameters.input_dropout,
+        dropout=hyperparameters.dropout,
+    )

@@ -1,0 +1,78 @@
+"""GCN (Kipf & Welling, ICLR 2017) on PyTorch Geometric's layer, at any depth."""
+
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch_geometric.nn import GCNConv
+from torch_geometric.nn.conv.gcn_conv import gcn_norm
+
+from cgnn.fidelity import Fidelity
+from cgnn.hyperparameters import Hyperparameters
+from cgnn.models.sparse_layer import with_sparse_input
+
+
+class GCN(nn.Module):
+    r""":math:`H_{l+1} = \mathrm{ReLU}(\hat A\,\mathrm{dropout}(H_l) W_l + b_l)`, without the ReLU in the last layer.
+
+    With ``residual``, hidden layers of equal width add what they were given (appendix B of the GCN paper):
+    :math:`H_{l+1} = \mathrm{ReLU}(\hat A H_l W_l + b_l) + H_l`.
+
+    Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden: int,
+        out_channels: int,
+        layers: int = 2,
+        input_dropout: float = 0.5,
+        dropout: float = 0.5,
+        residual: bool = False,
+    ) -> None:
+        super().__init__()
+        widths = [in_channels, *[hidden] * (layers - 1), out_channels]
+        # Â is the same in all layers: computed once here, where `cached=True` would keep a copy a layer.
+        self.convs = nn.ModuleList(GCNConv(before, after, normalize=False) for before, after in pairwise(widths))
+        with_sparse_input(self.convs[0], input_dropout)
+        self.dropout, self.residual = dropout, residual
+        self._propagation: tuple[Tensor, Tensor] | None = None
+
+    def reset_parameters(self) -> None:
+        for conv in self.convs:
+            conv.reset_parameters()
+        self._propagation = None
+
+    def parameter_groups(self, weight_decay: float) -> list[dict[str, Any]]:
+        """The paper's L2 term acts on the first layer's parameters alone."""
+        later = [parameter for conv in self.convs[1:] for parameter in conv.parameters()]
+        groups: list[dict[str, Any]] = [{"params": list(self.convs[0].parameters()), "weight_decay": weight_decay}]
+        return groups + ([{"params": later, "weight_decay": 0.0}] if later else [])
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        if self._propagation is None:
+            self._propagation = gcn_norm(edge_index, edge_weight, x.size(0), dtype=self.convs[0].bias.dtype)
+        hidden = self.convs[0](x, *self._propagation)
+        for conv in self.convs[1:]:
+            activated = hidden.relu()
+            dropped = functional.dropout(activated, self.dropout, self.training)
+            hidden = conv(dropped, *self._propagation)
+            if self.residual and conv is not self.convs[-1]:
+                # The link goes round the activation too: ReLU(ÂHW + b) + H, taken up again one line above.
+                hidden = torch.relu(hidden) + activated
+        return hidden
+
+
+def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, residual: bool = False) -> GCN:
+    return GCN(
+        data.num_features,
+        hyperparameters.hidden,
+        data.num_classes,
+        layers=hyperparameters.layers,
+        input_dropout=hyperparameters.input_dropout,
+        dropout=hyperparameters.dropout,
+        residual=residual,
+    )

@@ -1,0 +1,12 @@
+"""GCN with residual links between its hidden layers, the paper's last appendix table."""
+
+from typing import Any
+
+from cgnn.fidelity import Fidelity
+from cgnn.hyperparameters import Hyperparameters
+from cgnn.models import gcn
+
+
+def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity) -> gcn.GCN:
+    """At two layers there is one hidden layer and nothing to link: that is plain GCN."""
+    return gcn.build(data, hyperparameters, fidelity, residual=True)

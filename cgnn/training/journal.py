@@ -1,0 +1,46 @@
+"""Finished replicas, kept while their table is not complete: a killed job loses none of them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cgnn.files import write_text
+
+
+class Journal:
+    """A folder ``<out>.journal/`` with one small JSON a replica; ``close`` removes it once the table is written.
+
+    An entry counts only if everything it was computed from is unchanged: ``inputs`` holds the code's fingerprint, the
+    data's and the split's hashes, every hyperparameter and switch, the versions, device and threads.
+    """
+
+    def __init__(self, out: Path | str) -> None:
+        self.folder = Path(f"{out}.journal")
+
+    def find(self, replica: int, inputs: Mapping[str, Any], needs: tuple[str, ...] = ()) -> dict[str, Any] | None:
+        """The entry of a replica finished before, if it is whole, of these inputs, and has what is needed of it."""
+        try:
+            entry = json.loads(self._path(replica).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        if not isinstance(entry, dict) or entry.get("inputs") != _plain(inputs):
+            return None
+        finished_well = entry["results"]["status"] == "ok"
+        return entry if not finished_well or all(entry.get(key) is not None for key in needs) else None
+
+    def add(self, replica: int, inputs: Mapping[str, Any], entry: Mapping[str, Any]) -> None:
+        write_text(self._path(replica), json.dumps({"inputs": _plain(inputs), **entry}) + "\n")
+
+    def close(self) -> None:
+        if self.folder.is_dir():
+            for path in self.folder.iterdir():
+                path.unlink()
+            self.folder.rmdir()
+
+    def _path(self, replica: int) -> Path:
+        return self.folder / f"{replica}.json"
+
+
+def _plain(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return json.loads(json.dumps(dict(inputs)))

@@ -1,0 +1,89 @@
+"""One training loop for every model: full-batch steps, and one evaluation pass an epoch for validation and test."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from cgnn.hyperparameters import Hyperparameters
+from cgnn.training.tensors import GraphTensors, SplitTensors
+
+#: Epochs between looks at the loss: a look waits for the device, and a diverged run may go on for a while.
+LOOK_EVERY = 25
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What happened, by epoch and replica (E, R): training loss before the step, correct predictions after it."""
+
+    train_loss: Tensor
+    validation_correct: Tensor
+    test_correct: Tensor
+
+
+def train(
+    model: nn.Module,
+    data: GraphTensors,
+    split: SplitTensors,
+    hyperparameters: Hyperparameters,
+    on_epoch: Callable[[], None] = lambda: None,
+) -> Trace:
+    """Train for all epochs (no early stopping, as in the released code), or until every replica has diverged."""
+    optimizer = make_optimizer(model, hyperparameters)
+    epochs, replicas = hyperparameters.epochs, split.replicas
+    losses = torch.full((epochs, replicas), torch.nan, device=data.x.device)
+    correct = torch.zeros((2, epochs, replicas), dtype=torch.long, device=data.x.device)
+    for epoch in range(epochs):
+        losses[epoch] = step(model, data, split, optimizer)
+        correct[0, epoch], correct[1, epoch] = evaluate(model, data, split)
+        on_epoch()
+        if (epoch + 1) % LOOK_EVERY == 0 and not losses[epoch].isfinite().any():
+            break
+    return Trace(losses.cpu(), correct[0].cpu(), correct[1].cpu())
+
+
+def make_optimizer(model: nn.Module, hyperparameters: Hyperparameters) -> torch.optim.Optimizer:
+    """Adam or RMSprop with torch's defaults; weight decay acts on every parameter unless the model says otherwise."""
+    decay = hyperparameters.weight_decay
+    if hasattr(model, "parameter_groups"):
+        groups = model.parameter_groups(decay)
+    else:
+        groups = [{"params": list(model.parameters()), "weight_decay": decay}]
+    if hyperparameters.optimizer == "adam":
+        return torch.optim.Adam(groups, lr=hyperparameters.lr, fused=True)
+    return torch.optim.RMSprop(groups, lr=hyperparameters.lr, foreach=True)
+
+
+def step(model: nn.Module, data: GraphTensors, split: SplitTensors, optimizer: torch.optim.Optimizer) -> Tensor:
+    """One optimiser step on the whole training set; the loss (R,) before it."""
+    model.train()
+    optimizer.zero_grad(set_to_none=True)
+    scores = select(model(data.x, data.edge_index), split.train)
+    entropy = functional.cross_entropy(scores.flatten(0, 1), split.train_labels.flatten(), reduction="none")
+    # Row by row: one mean over both axes would add up in another order than a replica alone.
+    loss = torch.stack([row.mean() for row in entropy.view(split.train.shape).unbind(0)])
+    # Replicas share no parameter, so the gradient of the sum is each one's own.
+    loss.sum().backward()
+    optimizer.step()
+    if hasattr(model, "after_step"):
+        model.after_step()
+    return loss.detach()
+
+
+@torch.no_grad()
+def evaluate(model: nn.Module, data: GraphTensors, split: SplitTensors) -> tuple[Tensor, Tensor]:
+    """Correct predictions on validation and test nodes, (R,) each, from one forward pass."""
+    model.eval()
+    scores = select(model(data.x, data.edge_index), split.evaluated)
+    hits = scores.argmax(dim=-1) == split.evaluated_labels
+    return hits[:, : split.num_validation].sum(dim=1), hits[:, split.num_validation :].sum(dim=1)
+
+
+def select(scores: Tensor, nodes: Tensor) -> Tensor:
+    """The rows of each replica's own nodes, (R, a, C), out of (n, C) or (n, R, C) for nodes (R, a)."""
+    if scores.dim() == 2:
+        return scores.index_select(0, nodes[0]).unsqueeze(0)
+    replica = torch.arange(nodes.size(0), device=nodes.device).unsqueeze(1)
+    return scores[nodes, replica]
