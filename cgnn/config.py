@@ -120,11 +120,14 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         if isinstance(options, bool) and name not in BUILT_IN:
             near = _nearest(name, BUILT_IN)
             yield f"datasets.{name}: unknown dataset (its value is {options}); {near}; your own graph is {{path: my.npz}}"
+        if isinstance(options, Mapping) and "path" not in options and name != "synthetic":
+            yield f"datasets.{name}: a made-up graph is called synthetic; your own graph is {{path: my.npz}}"
     if not active_datasets(config):
         yield "datasets: all are switched off, expected at least one"
     for section in ("sweeps", "profiles", "fidelity", "curves"):
         yield from _unknown(f"{section}.datasets", config[section]["datasets"], datasets)
-    yield from _unknown("search.epochs", [key for key in config["search"]["epochs"] if key != "default"], datasets)
+    for where, by_dataset in (("search.epochs", config["search"]["epochs"]), ("protocol.split_sizes", config["protocol"]["split_sizes"])):
+        yield from _unknown(where, [key for key in by_dataset if key != "default"], datasets)
 
     for name, block in active(config["experiments"]).items():
         yield from _unknown(f"experiments.{name}.models", block["models"], MODELS)

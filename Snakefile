@@ -1,0 +1,38 @@
+"""Continuous Graph Neural Networks, rebuilt: from bytes on the network to tables, figures and claims.
+
+    snakemake --cores                                   the whole paper, as config.yaml states it
+    snakemake --cores --configfile config/quick.yaml    the same in minutes
+    snakemake --cores figures                           a part of it
+"""
+
+import os
+import sys
+from pathlib import Path
+
+# A cluster's job parses this file again when its turn comes: it must see the code and the config that it
+# was submitted with, which the main process froze and named in CGNN_CODE (cgnn/freeze.py).
+CODE = Path(workflow.basedir if workflow.is_main_process else os.environ.get("CGNN_CODE", workflow.basedir))
+sys.path.insert(0, str(CODE))
+
+
+configfile: CODE / "config.yaml"
+
+
+include: CODE / "workflow/rules/common.smk"
+include: CODE / "workflow/rules/data.smk"
+include: CODE / "workflow/rules/search.smk"
+include: CODE / "workflow/rules/train.smk"
+include: CODE / "workflow/rules/sweep.smk"
+include: CODE / "workflow/rules/fidelity.smk"
+include: CODE / "workflow/rules/profile.smk"
+include: CODE / "workflow/rules/analyse.smk"
+include: CODE / "workflow/rules/paper.smk"
+
+
+rule all:
+    """Everything: what a reader of the paper would look at."""
+    default_target: True
+    input:
+        rules.tables.input,
+        rules.figures.input,
+        rules.report.input,

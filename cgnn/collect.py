@@ -1,0 +1,123 @@
+"""Concatenate result files, checking that each is whole and that their rows belong together."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from cgnn.chunks import NAME
+from cgnn.errors import UserError
+from cgnn.files import write_text
+
+Row = dict[str, Any]
+
+#: A row's identity: no two rows may share it.
+IDENTITY = ("dataset", "split_kind", "model", "preset", "hyperparameters", "variant", "replica")
+#: (columns that agree, column that must then agree too, what that means)
+BELONGING = (
+    (("model", "sw_solver"), "code_fingerprint", "were computed by different code"),
+    (("dataset",), "graph_sha256", "were computed on different graphs"),
+    (("dataset", "split"), "split_sha256", "were computed on different splits"),
+)
+PROFILE_COLUMNS = (
+    *("dataset", "method", "model", "axis", "value", "status", "epochs_timed", "seconds_per_epoch", "peak_bytes"),
+    *("memory_counter", "device", "threads", "code_fingerprint", "versions"),
+)
+AGAIN = "Delete it and run the same snakemake command again; it is then computed anew."
+
+
+def collect_runs(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
+    """All rows of training files, in the order of the files."""
+    columns: list[str] = []
+    rows: list[Row] = []
+    origin: list[Path] = []
+    for path in files:
+        header, found = read_rows(path)
+        columns = columns or header
+        if header != columns:
+            raise UserError(f"{path}: its columns differ from those of {files[0]}. {AGAIN}")
+        _check_replicas(path, found)
+        rows += found
+        origin += [path] * len(found)
+    _check_belonging(rows, origin)
+    return columns, rows
+
+
+def collect_trials(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
+    """Trials of all searches; what a search was for stands in its path, search/DATASET/SPLIT/MODEL/PRESET/trials.csv."""
+    names = ("dataset", "split_kind", "model", "preset")
+    columns, rows = [*names], []
+    for path in files:
+        header, found = read_rows(path)
+        columns += [name for name in header if name not in columns]
+        rows += [{**dict(zip(names, path.parts[-5:-1], strict=True)), **row} for row in found]
+    columns = [name for name in columns if name != "seconds"] + ["seconds"]
+    return columns, rows
+
+
+def collect_profiles(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
+    """Profile points as rows; the list of single times stays in the JSON."""
+    rows = []
+    for path in files:
+        try:
+            point = json.loads(path.read_text(encoding="utf-8"))
+            rows.append({name: "" if point[name] is None else point[name] for name in PROFILE_COLUMNS})
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{path}: damaged: not a profile ({error!r}). {AGAIN}") from error
+    return list(PROFILE_COLUMNS), rows
+
+
+def read_rows(path: Path) -> tuple[list[str], list[Row]]:
+    """The rows of a CSV file as text, or an error that names it if it is cut short."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run `snakemake` to make it") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: damaged: not text ({error}). {AGAIN}") from error
+    reader = csv.DictReader(io.StringIO(text))
+    rows = list(reader)
+    header = list(reader.fieldnames or [])
+    cut = not text.endswith("\n") or any(None in row or None in row.values() for row in rows)
+    if not rows or cut:
+        raise UserError(f"{path}: damaged: it ends in the middle ({len(rows)} rows, {len(text)} characters). {AGAIN}")
+    return header, rows
+
+
+def write_rows(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
+
+
+def _check_replicas(path: Path, rows: list[Row]) -> None:
+    """A chunk holds just the replicas its name says."""
+    match = NAME.fullmatch(path.name)
+    if match:
+        wanted = [str(replica) for replica in range(int(match[1]), int(match[2]) + 1)]
+        found = [row.get("replica") for row in rows]
+        if found != wanted:
+            raise UserError(f"{path}: damaged: found replicas {', '.join(map(str, found))}, expected {match[1]} to {match[2]}. {AGAIN}")
+
+
+def _check_belonging(rows: list[Row], origin: list[Path]) -> None:
+    seen: dict[tuple[str, ...], Path] = {}
+    for row, path in zip(rows, origin, strict=True):
+        identity = tuple(row[name] for name in IDENTITY)
+        if identity in seen:
+            raise UserError(f"{path}: replica {row['replica']} is in {seen[identity]} already. Delete one of the two files.")
+        seen[identity] = path
+    for keys, value, meaning in BELONGING:
+        first: dict[tuple[str, ...], tuple[str, Path]] = {}
+        for row, path in zip(rows, origin, strict=True):
+            key = tuple(row[name] for name in keys)
+            known, where = first.setdefault(key, (row[value], path))
+            if known != row[value]:
+                raise UserError(
+                    f"{path} and {where}: their rows for {', '.join(key)} {meaning} ({value} {row[value]} and {known}), so one "
+                    "table must not hold both. Run the same snakemake command again; it recomputes what is out of date."
+                )

@@ -1,0 +1,31 @@
+"""Put the rows of many jobs into one table, and refuse rows that do not belong together.
+
+  python -m cgnn collect runs     --out R/runs.csv     R/runs/cora/fixed/cgnn/released/search/0-4.csv …
+  python -m cgnn collect profiles --out R/profiles.csv R/profiles/cora/gcn/2.json …
+  python -m cgnn collect trials   --out R/trials.csv   R/search/cora/fixed/cgnn/released/trials.csv …
+
+Rows of one model and solver must come from the same code, rows of one dataset from the same graph, and no replica may be
+there twice; a damaged file is named with what to do about it. ``--list FILE`` reads more paths from a file.
+"""
+
+import argparse
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", choices=["runs", "profiles", "trials"])
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+    parser.add_argument("--list", type=Path, metavar="FILE", help="one path a line")
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE.csv")
+
+
+def run(args: argparse.Namespace) -> None:
+    from cgnn.collect import collect_profiles, collect_runs, collect_trials, write_rows
+
+    files = [*args.files]
+    if args.list:
+        files += [Path(line) for line in args.list.read_text(encoding="utf-8").splitlines() if line]
+    collect = {"runs": collect_runs, "profiles": collect_profiles, "trials": collect_trials}[args.kind]
+    columns, rows = collect(files)
+    write_rows(args.out, columns, rows)
+    print(f"{args.out}: {len(rows)} rows of {len(files)} files")

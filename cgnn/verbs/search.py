@@ -1,0 +1,148 @@
+"""Search hyperparameters with Orion, on validation accuracy alone; goes on where an earlier search stopped.
+
+  python -m cgnn search --dataset cora --split fixed --model cgnn --preset released --trials 50 --seed 1 \\
+      --prior 'lr~loguniform(1e-3, 1e-2)' --prior 't1~uniform(5, 25)' --epochs 200 --graph graph.npz \\
+      --split-file fixed.json --store store --trials-out trials.csv --best-out best.yaml --plots plots
+
+What the priors leave out keeps its published value. A trial is replica 0, trained on one thread. A trial that diverges or
+runs out of memory is a row with that status and no objective, and counts as one of the trials.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from cgnn.errors import UserError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", required=True)
+    parser.add_argument("--split", required=True, choices=["fixed", "random"])
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--preset", default="released")
+    parser.add_argument("--prior", action="append", required=True, metavar="NAME~PRIOR", help="in Orion's notation")
+    parser.add_argument("--trials", type=int, required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--epochs", type=int, help="of a trial; default: the published number")
+    parser.add_argument("--graph", required=True, metavar="graph.npz")
+    parser.add_argument("--split-file", required=True, metavar="FILE.json")
+    parser.add_argument("--workers", type=int, default=1, help="trials at a time; changes no result")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--memory-limit", type=int, metavar="MiB")
+    parser.add_argument("--expect-fingerprint", metavar="HEX")
+    parser.add_argument("--store", required=True, type=Path, metavar="DIR", help="Orion's store; survives a killed search")
+    parser.add_argument("--trials-out", required=True, type=Path, metavar="trials.csv")
+    parser.add_argument("--best-out", required=True, type=Path, metavar="best.yaml")
+    parser.add_argument("--plots", type=Path, metavar="DIR")
+    parser.add_argument("--plotlyjs", type=Path, metavar="FILE", help="shared by all plots; default: inside each page")
+
+
+def run(args: argparse.Namespace) -> None:
+    from dataclasses import asdict
+    from functools import partial
+
+    from cgnn import hyperparameters as hyper
+    from cgnn.datasets.graph import load_graph
+    from cgnn.datasets.splits import load_split
+    from cgnn.fidelity import preset
+    from cgnn.provenance import check_fingerprint, training_fingerprint, versions
+    from cgnn.search import best_of, search
+    from cgnn.search_plots import write_plots
+    from cgnn.trials import Task, evaluate
+
+    fidelity = preset(args.preset)
+    fingerprint = training_fingerprint(args.model, fidelity)
+    check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn search --model {args.model}")
+    base = _base(args)
+    space = _space(args.prior)
+    graph = load_graph(args.graph)
+    split = load_split(args.split_file, graph_sha256=graph.sha256)
+    identity = {
+        **{name: getattr(args, name) for name in ("dataset", "split", "model", "preset", "memory_limit")},
+        "hyperparameters": {key: value for key, value in asdict(base).items() if key not in space},
+        "code_fingerprint": fingerprint,
+        "graph_sha256": graph.sha256,
+        "split_sha256": split.sha256,
+        "versions": versions(),
+    }
+    task = Task(
+        dataset=args.dataset,
+        split_kind=args.split,
+        model=args.model,
+        preset=args.preset,
+        fidelity=fidelity,
+        base=base,
+        graph=args.graph,
+        split=args.split_file,
+        device=args.device,
+        memory_limit=args.memory_limit,
+    )
+    started, before = time.perf_counter(), []
+
+    def report(trial, done: int) -> None:
+        before.append(trial)
+        outcome = trial.result.status if trial.result.accuracy is None else f"validation {trial.result.accuracy:.1f}"
+        print(f"trial {trial.index + 1} of {args.trials}: {outcome}, {trial.params}", file=sys.stderr, flush=True)
+
+    trials, client = search(
+        args.store, identity, space, args.seed, args.trials, partial(evaluate, task, args.workers), report
+    )
+    best = best_of(trials)
+    _write_trials(args.trials_out, trials, list(space))
+    completed = sum(trial.result.accuracy is not None for trial in trials)
+    if args.plots:
+        write_plots(client, args.plots, completed, args.seed, args.plotlyjs)
+    notes = {"trials": len(trials), "completed": completed, "code_fingerprint": fingerprint}
+    if best is None:
+        # An outcome, not a crash: the trainings that follow will show the same status in their rows.
+        hyper.save(base, args.best_out, note="no trial completed; these are the published values", **notes)
+    else:
+        found = {"trial": best.index, "validation_accuracy": best.result.accuracy}
+        chosen = hyper.override(base, **best.params)
+        hyper.save(chosen, args.best_out, **found, **notes)
+    accuracy = "no trial completed" if best is None else f"best validation {best.result.accuracy:.1f}"
+    print(
+        f"{args.dataset} {args.split} {args.model} {args.preset} search: {accuracy}, {len(trials)} trials "
+        f"({len(before)} new, {len(trials) - completed} failed), {time.perf_counter() - started:.0f} s",
+        flush=True,
+    )
+
+
+def _base(args: argparse.Namespace):
+    """The values a space leaves out: the published ones, of the other split kind where this one has none."""
+    from cgnn import hyperparameters as hyper
+
+    other = {"fixed": "random", "random": "fixed"}[args.split]
+    base = hyper.published(args.dataset, args.split, args.model) or hyper.published(args.dataset, other, args.model)
+    if base is None:
+        raise UserError(f"{args.model}: no published settings to start from; add the model to paper/baselines.yaml")
+    return base if args.epochs is None else hyper.override(base, epochs=args.epochs)
+
+
+def _space(priors: list[str]) -> dict[str, str]:
+    from cgnn.hyperparameters import TYPES
+
+    space = {}
+    for text in priors:
+        name, tilde, prior = text.partition("~")
+        if not tilde or name not in TYPES:
+            raise UserError(f"--prior: found {text!r}, expected NAME~PRIOR with NAME one of {', '.join(TYPES)}")
+        space[name] = prior
+    return space
+
+
+def _write_trials(path: Path, trials: list, names: list[str]) -> None:
+    import csv
+    import io
+
+    from cgnn.files import write_text
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["trial", "status", "objective", *names, "seconds"])
+    for trial in trials:
+        objective = "" if trial.result.accuracy is None else trial.result.accuracy
+        row = [trial.index, trial.result.status, objective, *(trial.params[name] for name in names), trial.result.seconds]
+        writer.writerow(row)
+    write_text(path, text.getvalue())

@@ -1,0 +1,150 @@
+"""Checks the config, freezes the code, and says how a training is asked for. Nothing is computed here."""
+
+import json
+import shlex
+import sys
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from cgnn import plan
+from cgnn.config import validate
+from cgnn.datasets.registry import modules_of as dataset_modules
+from cgnn.errors import UserError
+from cgnn.fidelity import preset
+from cgnn.fingerprint import code_fingerprint
+from cgnn.freeze import freeze, frozen_config, frozen_path
+from cgnn.gpus import visible_gpus
+from cgnn.hyperparameters import published
+from cgnn.provenance import profile_fingerprint, training_fingerprint
+
+if not workflow.is_main_process and (CODE / "resolved_config.json").is_file():
+    config.clear()
+    config.update(frozen_config(CODE))
+try:
+    validate(config)
+except UserError as error:
+    raise WorkflowError(str(error))
+
+R = config["results"].rstrip("/")
+JOBS = config["jobs"]
+FROZEN = frozen_path(CODE, R, config) if workflow.is_main_process else CODE
+
+# Jobs import the frozen copy, with the Python that runs Snakemake. PYTHONSAFEPATH: `python -m` would
+# otherwise look in the working folder first.
+shell.prefix(
+    f"set -euo pipefail; export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH "
+    f"PYTHONPATH={shlex.quote(str(FROZEN))} PYTHONSAFEPATH=1 PYTHONUNBUFFERED=1; "
+)
+# One line of each job goes to the terminal, everything to its log.
+LOGGED = "2> {log} | tee -a {log}"
+
+WANTS_GPU = JOBS["device"].startswith("cuda") or (JOBS["device"] == "auto" and bool(visible_gpus()))
+workflow.global_resources.setdefault("gpu", max(1, len(visible_gpus())))
+workflow.global_resources.setdefault("profiler", 1)
+
+
+wildcard_constraints:
+    dataset="[a-z][a-z0-9_]*",
+    split="fixed|random[0-9]*",
+    split_kind="fixed|random",
+    model="[a-z][a-z0-9_]*",
+    preset="paper|released",
+    source="search|published",
+    variant="[a-z][a-z0-9_-]*",
+    first="[0-9]+",
+    last="[0-9]+",
+
+
+onstart:
+    try:
+        freeze(CODE, FROZEN, R, config)
+    except UserError as error:
+        raise WorkflowError(str(error))
+    os.environ["CGNN_CODE"] = str(FROZEN)
+
+
+onerror:
+    print(
+        "Some jobs failed; what finished is kept. Each failure above shows the end of its log and, under `shell:`, the "
+        "command to repeat it by hand. When the cause is mended, run the same snakemake command again.",
+        file=sys.stderr,
+    )
+
+
+@cache
+def trainings(kind):
+    """The trainings of a section of the config, by the folder of their results."""
+    return {training.folder: training for training in getattr(plan, kind)(config)}
+
+
+def chunk_files(kind):
+    """The files that together hold all replicas of a section, those that exist already among them."""
+    return [f for t in trainings(kind).values() for f in t.files(R, JOBS["replicas_per_job"])]
+
+
+def find_training(kind, folder):
+    """The training behind a wanted file."""
+    found = trainings(kind).get(folder)
+    if found is None:
+        raise WorkflowError(f"{R}/{folder}: the config asks for no such {kind}")
+    return found
+
+
+def training_input(t, first, last):
+    """A training reads its graph, just the splits it needs, and the outcome of the search it follows."""
+    replicas = range(int(first), int(last) + 1)
+    names = ["fixed"] if t.split_kind == "fixed" else [f"random{i:02d}" for i in replicas]
+    files = {"graph": f"{R}/data/{t.dataset}/graph.npz", "splits": [f"{R}/splits/{t.dataset}/{n}.json" for n in names]}
+    if t.search:
+        files["best"] = f"{R}/{t.search.folder}/best.yaml"
+    return files
+
+
+def training_arguments(t):
+    """All that decides the numbers, as arguments of `cgnn train`. A change here reruns the training."""
+    words = ["--dataset", t.dataset, "--split", t.split_kind, "--model", t.model, "--preset", t.preset]
+    for name, value in t.switches:
+        words += ["--switch", f"{name}={value}"]
+    where = f"{R}/{t.search.folder}/best.yaml" if t.search else "published"
+    words += ["--hyperparameters", where, "--hyperparameters-source", t.source]
+    for name, value in t.settings:
+        words += ["--set", f"{name}={value:g}"]
+    words += ["--epochs", str(t.epochs)]
+    if t.variant:
+        words += ["--variant", t.variant]
+    if JOBS["memory_limit_mb"]:
+        words += ["--memory-limit", str(JOBS["memory_limit_mb"])]
+    return shlex.join(words)
+
+
+def training_settings(t):
+    """The published values themselves: a corrected digit in paper/reported.yaml reruns what used it."""
+    settings = None if t.search else published(t.dataset, t.split_kind, t.model)
+    return json.dumps(asdict(settings)) if settings else "search"
+
+
+def training_code(t):
+    return training_fingerprint(t.model, preset(t.preset, **dict(t.switches)))
+
+
+# What a job of a dataset needs, first attempt; a job killed for memory or time comes back with more.
+MEMORY_MB = {"nell": 12000, "nell_partial": 12000, "pubmed": 3000}
+RUNTIME_MINUTES = {"nell": 240, "nell_partial": 240, "pubmed": 90}
+
+
+def memory(wildcards, attempt):
+    return MEMORY_MB.get(wildcards.dataset, 2000) * attempt
+
+
+def runtime(wildcards, attempt):
+    return RUNTIME_MINUTES.get(wildcards.dataset, 30) * attempt
+
+
+TRAIN = (
+    "python -m cgnn train {params.arguments} --graph {input.graph} --splits " + R + "/splits/{wildcards.dataset}"
+    " --replicas {wildcards.first}:$(({wildcards.last} + 1)) --device " + JOBS["device"] + " --threads {threads}"
+    " --expect-fingerprint {params.code} --out {output.rows} " + LOGGED
+)

@@ -1,0 +1,38 @@
+"""The fidelity table: which of the points on which paper and code differ makes the published number.
+
+Needs: graphs and fixed splits. Makes: fidelity/{dataset}/{variant}/{first}-{last}.csv.
+"""
+
+VARIANT = "fidelity/{dataset}/{variant}"
+
+
+rule train_variant:
+    """Replicas of one row of the fidelity table: a preset, or one switch flipped alone."""
+    input:
+        unpack(lambda w: training_input(find_training("fidelity", VARIANT.format(**w)), w.first, w.last)),
+    output:
+        rows=f"{R}/{VARIANT}/{{first}}-{{last}}.csv",
+        seconds=f"{R}/{VARIANT}/{{first}}-{{last}}.seconds.csv",
+    log:
+        f"{R}/logs/fidelity/{{dataset}}-{{variant}}-{{first}}-{{last}}.log",
+    benchmark:
+        f"{R}/benchmarks/fidelity/{{dataset}}-{{variant}}-{{first}}-{{last}}.tsv"
+    threads: JOBS["threads"]
+    resources:
+        mem_mb=memory,
+        runtime=runtime,
+        gpu=int(WANTS_GPU),
+    params:
+        arguments=lambda w: training_arguments(find_training("fidelity", VARIANT.format(**w))),
+        settings=lambda w: training_settings(find_training("fidelity", VARIANT.format(**w))),
+        code=lambda w: training_code(find_training("fidelity", VARIANT.format(**w))),
+    message:
+        "train fidelity variant {wildcards.variant} on {wildcards.dataset}, replicas {wildcards.first} to {wildcards.last}"
+    shell:
+        TRAIN
+
+
+rule fidelity:
+    """All rows of the fidelity table."""
+    input:
+        chunk_files("fidelity"),

@@ -1,0 +1,173 @@
+"""What a reader looks at: tables, figures, the PDF and the scorecard.
+
+Needs: the aggregates, paper/reported.yaml, paper/paper.typ. Makes: tables/, figures/, paper.pdf, index.html.
+"""
+
+from cgnn.render.catalogue import (
+    FIGURE_FORMATS,
+    FIGURES,
+    TABLE_FORMATS,
+    TABLES,
+    modules_of_figure,
+    modules_of_table,
+)
+
+
+def made_here(shelf):
+    """The products whose inputs this config makes."""
+    return [name for name, entry in shelf.items() if set(entry.inputs) <= {*PRODUCTS, "summary"}]
+
+
+def product_input(entry):
+    """What the product reads, by name; optional inputs only where they are made."""
+    wanted = [*entry.inputs, *(name for name in entry.optional if name in PRODUCTS)]
+    return {name: PRODUCTS.get(name, f"{R}/{name}.csv") for name in wanted}
+
+
+def product_arguments(wildcards, input):
+    return " ".join(f"--{name} {files}" for name, files in input.items())
+
+
+DATASETS_TABLE = [f"{R}/tables/datasets.{kind}" for kind in ("csv", "md", "tex")]
+TABLE_FILES = [f"{R}/tables/{name}.{kind}" for name in made_here(TABLES) for kind in TABLE_FORMATS]
+FIGURE_FILES = [f"{R}/figures/{name}.{kind}" for name in made_here(FIGURES) for kind in FIGURE_FORMATS]
+
+
+localrules:
+    tabulate_datasets,
+    build_table,
+    draw_figure,
+    compile_paper,
+    write_scorecard,
+
+
+rule tabulate_datasets:
+    """Table 1: the paper's numbers beside ours, with the reason where they differ."""
+    input:
+        graphs=expand(f"{R}/data/{{dataset}}/graph.npz", dataset=DATASETS),
+        reported=REPORTED,
+    output:
+        report(DATASETS_TABLE, category="Tables", labels={"table": "datasets"}),
+    log:
+        f"{R}/logs/tables/datasets.log",
+    params:
+        code=lambda w: code_fingerprint("cgnn.verbs.datasets_table"),
+    message:
+        "build table datasets"
+    shell:
+        "python -m cgnn datasets_table --graphs {input.graphs} --reported {input.reported}"
+        f" --out {R}/tables/datasets {LOGGED}"
+
+
+rule build_table:
+    """One table of the paper, ours beside theirs, as CSV, Markdown, LaTeX and JSON."""
+    input:
+        unpack(lambda w: product_input(TABLES[w.table])),
+    output:
+        report(
+            expand(f"{R}/tables/{{{{table}}}}.{{kind}}", kind=[k for k in TABLE_FORMATS if k != "json"]),
+            category="Tables",
+            labels={"table": "{table}"},
+        ),
+        f"{R}/tables/{{table}}.json",
+    log:
+        f"{R}/logs/tables/{{table}}.log",
+    wildcard_constraints:
+        table="|".join(TABLES),
+    params:
+        arguments=product_arguments,
+        code=lambda w: code_fingerprint("cgnn.verbs.table", *modules_of_table(w.table)),
+    message:
+        "build table {wildcards.table}"
+    shell:
+        "python -m cgnn table {wildcards.table} {params.arguments}"
+        f" --out {R}/tables/{{wildcards.table}} > {{log}} 2>&1"
+
+
+rule draw_figure:
+    """One figure as PDF, SVG and PNG, with its caption as JSON."""
+    input:
+        unpack(lambda w: product_input(FIGURES[w.figure])),
+    output:
+        report(
+            f"{R}/figures/{{figure}}.svg",
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
+        expand(f"{R}/figures/{{{{figure}}}}.{{kind}}", kind=[k for k in FIGURE_FORMATS if k != "svg"]),
+    log:
+        f"{R}/logs/figures/{{figure}}.log",
+    wildcard_constraints:
+        figure="|".join(FIGURES),
+    params:
+        arguments=product_arguments,
+        code=lambda w: code_fingerprint("cgnn.verbs.figure", *modules_of_figure(w.figure)),
+    message:
+        "draw figure {wildcards.figure}"
+    shell:
+        "python -m cgnn figure {wildcards.figure} {params.arguments}"
+        f" --out {R}/figures/{{wildcards.figure}} > {{log}} 2>&1"
+
+
+rule compile_paper:
+    """The rebuilt paper as a PDF: every number in it comes from the results."""
+    input:
+        DATASETS_TABLE,
+        TABLE_FILES,
+        FIGURE_FILES,
+        [PRODUCTS[name] for name in (*COLLECTED, "claims") if name in PRODUCTS],
+        f"{R}/summary.csv",
+        source="paper/paper.typ",
+        reported=REPORTED,
+    output:
+        report(f"{R}/paper.pdf", category="Paper", labels={"what": "the rebuilt paper"}),
+        f"{R}/paper_data.json",
+    log:
+        f"{R}/logs/paper.log",
+    params:
+        code=lambda w: code_fingerprint("cgnn.verbs.paper", *VERB_MODULES["paper"]),
+    message:
+        "compile the paper"
+    shell:
+        f"python -m cgnn paper --results {R} --source {{input.source}} --reported {{input.reported}}"
+        " --out {output[0]} > {log} 2>&1"
+
+
+rule write_scorecard:
+    """One self-contained page: claims, tables down to their rows, figures, search plots."""
+    input:
+        DATASETS_TABLE,
+        TABLE_FILES,
+        FIGURE_FILES,
+        [PRODUCTS[name] for name in (*COLLECTED, "claims") if name in PRODUCTS],
+        reported=REPORTED,
+    output:
+        report(f"{R}/index.html", category="Paper", labels={"what": "scorecard"}),
+    log:
+        f"{R}/logs/scorecard.log",
+    params:
+        code=lambda w: code_fingerprint("cgnn.verbs.scorecard", *VERB_MODULES["scorecard"]),
+    message:
+        "write the scorecard"
+    shell:
+        f"python -m cgnn scorecard --results {R} --reported {{input.reported}} --out {{output[0]}} > {{log}} 2>&1"
+
+
+rule tables:
+    """All tables."""
+    input:
+        DATASETS_TABLE,
+        TABLE_FILES,
+
+
+rule figures:
+    """All figures."""
+    input:
+        FIGURE_FILES,
+
+
+rule report:
+    """The PDF and the scorecard."""
+    input:
+        f"{R}/paper.pdf",
+        f"{R}/index.html",
