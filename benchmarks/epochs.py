@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.ours import Floor, OurEpoch
-from benchmarks.problem import Problem, load_problem
+from benchmarks.problem import Problem
 from benchmarks.pyg_baselines import PygEpoch
 from benchmarks.released_recipe import ReleasedEpoch
 from benchmarks.timing import Plan, take_turns, threads
@@ -35,9 +35,8 @@ def settings_of(dataset: str, model: str) -> Hyperparameters:
     return settings
 
 
-def measure_epochs(dataset: str, thread_count: int, plan: Plan) -> list[dict[str, Any]]:
+def measure_epochs(problem: Problem, thread_count: int, plan: Plan) -> list[dict[str, Any]]:
     """A row a contestant, milliseconds. All of a dataset take turns, so any two rows can be divided."""
-    problem = load_problem(dataset)
     with threads(thread_count):
         field = {(model, recipe): run for model, recipe, run in contestants(problem, ("cgnn", "cgnn_weight"))}
         turns = take_turns({" ".join(key): run for key, run in field.items()}, plan)
@@ -45,7 +44,7 @@ def measure_epochs(dataset: str, thread_count: int, plan: Plan) -> list[dict[str
     for (model, recipe), run in field.items():
         seconds = turns[f"{model} {recipe}"]
         row: dict[str, Any] = {
-            "dataset": dataset,
+            "dataset": problem.dataset,
             "threads": thread_count,
             "model": model,
             "recipe": recipe,

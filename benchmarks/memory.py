@@ -7,7 +7,7 @@ import torch
 
 from benchmarks.epochs import settings_of
 from benchmarks.ours import OurEpoch
-from benchmarks.problem import load_problem
+from benchmarks.problem import Problem
 from cgnn.device import PeakMemory
 from cgnn.hyperparameters import override
 
@@ -16,9 +16,9 @@ ENDING_TIMES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 QUICK_ENDING_TIMES = (1.0, 10.0)
 
 
-def measure_memory(dataset: str, ending_times: tuple[float, ...], epochs: int = 2) -> list[dict[str, Any]]:
+def measure_memory(problem: Problem, ending_times: tuple[float, ...], epochs: int = 2) -> list[dict[str, Any]]:
     """A row a solver and ending time. The graph is held by all alike and is not counted; the model is."""
-    problem, rows = load_problem(dataset), []
+    rows, dataset = [], problem.dataset
     for model in ("cgnn", "cgnn_weight"):
         for solver in SOLVERS:
             for t1 in ending_times:

@@ -21,7 +21,7 @@ class OurEpoch:
     def __init__(self, problem: Problem, model: str, settings: Hyperparameters, solver: str = "exact") -> None:
         self.problem = problem
         self.model = build(model, problem.data, settings, preset("released", solver=solver), [0])
-        seed_dropout(self.model, [0])
+        seed_dropout(self.model, [0], problem.data.x.device)
         self.optimizer = make_optimizer(self.model, settings)
         self.loss = float("nan")
 

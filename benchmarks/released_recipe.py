@@ -23,7 +23,8 @@ def coo_adjacency(problem: Problem, gamma: float, dtype: torch.dtype) -> Tensor:
     value = torch.cat([torch.ones(edges.shape[1], dtype=dtype), torch.full((n,), gamma, dtype=dtype)])
     degree = torch.zeros(n, dtype=dtype).index_add_(0, index[0], value)
     scale = degree.rsqrt()
-    return torch.sparse_coo_tensor(index, scale[index[0]] * value * scale[index[1]], (n, n)).coalesce()
+    normalised = scale[index[0]] * value * scale[index[1]]
+    return torch.sparse_coo_tensor(index, normalised, (n, n), check_invariants=False).coalesce()
 
 
 class Derivative(nn.Module):
