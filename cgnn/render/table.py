@@ -1,0 +1,123 @@
+"""A table as data: cells with the rows behind them. Written as CSV (a row a cell), Markdown, LaTeX and JSON."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cgnn.files import write_text
+from cgnn.render.latex import latex_of
+from cgnn.render.markdown import markdown_of
+
+#: The columns of a table's CSV after the names of row and column; a cell leaves out what it has not.
+NUMBERS = (
+    "value", "std", "n", "low", "high", "paper", "paper_std", "difference", "difference_low", "difference_high", "p",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one cell shows: a line, smaller lines under it; its numbers; and which rows of which file are behind it."""
+
+    text: str
+    under: tuple[str, ...] = ()
+    bold: bool = False
+    missing: str = ""  # why there is no number: not run, out of memory, diverged
+    numbers: Mapping[str, float | None] = field(default_factory=dict)
+    file: str = ""  # the aggregate that holds its rows
+    where: Mapping[str, Any] = field(default_factory=dict)  # their keys
+
+
+@dataclass(frozen=True)
+class Row:
+    label: str
+    cells: Mapping[str, Cell]  # by column
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows may come in groups, each under a heading of its own."""
+
+    name: str
+    title: str
+    caption: str
+    corner: str  # heading of the column of row labels
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def groups(self) -> list[str]:
+        return list(dict.fromkeys(row.group for row in self.rows))
+
+
+EMPTY = Cell("–", missing="not run")
+
+
+def write_table(table: Table, stem: Path | str) -> list[Path]:
+    """All four files beside each other; returns their paths."""
+    written = {
+        "csv": csv_of(table),
+        "md": markdown_of(table),
+        "tex": latex_of(table),
+        "json": json.dumps(plain(table), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n",
+    }
+    paths = []
+    for suffix, text in written.items():
+        path = Path(f"{stem}.{suffix}")
+        write_text(path, text)
+        paths.append(path)
+    return paths
+
+
+def csv_of(table: Table) -> str:
+    """One row a cell, for machines."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["group", "row", "column", "text", *NUMBERS, "bold", "missing"])
+    for row in table.rows:
+        for column in table.columns:
+            cell = row.cells.get(column, EMPTY)
+            numbers = [_number(cell.numbers.get(name)) for name in NUMBERS]
+            writer.writerow([row.group, row.label, column, cell.text, *numbers, int(cell.bold), cell.missing])
+    return text.getvalue()
+
+
+def plain(table: Table) -> dict[str, Any]:
+    """The table as JSON can hold it."""
+    return {
+        "name": table.name,
+        "title": table.title,
+        "caption": table.caption,
+        "corner": table.corner,
+        "columns": list(table.columns),
+        "notes": list(table.notes),
+        "rows": [
+            {
+                "label": row.label,
+                "group": row.group,
+                "cells": [_plain_cell(row.cells.get(column, EMPTY)) for column in table.columns],
+            }
+            for row in table.rows
+        ],
+    }
+
+
+def _plain_cell(cell: Cell) -> dict[str, Any]:
+    content = {name: value for name, value in asdict(cell).items() if value not in ("", (), {}, False)}
+    if "numbers" in content:
+        content["numbers"] = {name: _finite(value) for name, value in content["numbers"].items()}
+    return content
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(f"{value:.6g}")
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None or not math.isfinite(value) else f"{value:.6g}"
