@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from cgnn.dynamics.coefficients import coefficients, default_tolerance
+from cgnn.dynamics.coefficients import Function, coefficients, default_tolerance
 from cgnn.dynamics.matrix_coefficients import matrix_coefficients
 from cgnn.dynamics.operator import Propagation
 from cgnn.dynamics.problem import LinearODE
@@ -56,7 +56,7 @@ def solve_together(ode: LinearODE, t1: float, *, recompute: bool = False, tolera
     """All replicas in one wide product: the way to fill a GPU."""
     tolerance = default_tolerance(ode.E.dtype) if tolerance is None else tolerance
     derivative = ode.propagation.derivative
-    main = "exponential" if ode.source == "none" else "full"
+    main: Function = "exponential" if ode.source == "none" else "full"
     if ode.weight is None:
         value: Series = coefficients(t1, main, derivative, tolerance)
         start: Series | None = coefficients(t1, "exponential", derivative, tolerance) if ode.source == "cut" else None

@@ -33,23 +33,24 @@ def solution_of(z: np.ndarray, t1: float, function: Function) -> np.ndarray:
     return exponential + np.where(z == 0, t1, np.expm1(z * t1) / safe)
 
 
-def nodes(t1: float, derivative: str) -> tuple[np.ndarray, np.ndarray]:
-    """Chebyshev angles θ and the z in [−1, 0] they stand for. Enough of them for every term above 1e-16."""
+def cosine_transform(t1: float) -> tuple[np.ndarray, np.ndarray]:
+    """The matrix (N, N) from samples of f at the nodes to c_0, c_1, …, and the nodes z in [−1, 0].
+
+    c_k = (2/N) Σ_q cos(kθ_q) f(z_q), half for k = 0, θ_q = (2q + 1)π/2N, z = (cos θ − 1)/2.
+    """
     if not (math.isfinite(t1) and t1 >= 0):
         raise UserError(f"t1: found {t1}, expected a finite ending time of at least 0")
     count = 48 + math.ceil(12 * math.sqrt(t1))  # the degree grows like sqrt(t)
-    theta = (np.arange(count) + 0.5) * np.pi / count
-    # X = 2M + I when released, X = −(2M + I) in the paper; half angles keep z near 0 free of cancellation.
-    z = -np.sin(theta / 2) ** 2 if derivative == "released" else -np.cos(theta / 2) ** 2
-    return theta, z
+    odd = 2 * np.arange(count) + 1
+    # Angles reduced as whole numbers first: cos of a large kθ would carry the rounding of kθ.
+    matrix = (2 / count) * np.cos(np.outer(np.arange(count), odd) % (4 * count) * (np.pi / (2 * count)))
+    matrix[0] /= 2
+    return matrix, -(np.sin(odd * (np.pi / (4 * count))) ** 2)  # half angles: no cancellation near z = 0
 
 
-def cosine_transform(samples: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """c_k = (2/Q) Σ_q cos(kθ_q) f(z_q), half for k = 0, over the first axis of ``samples``."""
-    count = len(theta)
-    c = (2 / count) * np.cos(np.outer(np.arange(count), theta)) @ samples
-    c[0] /= 2
-    return c
+def orientation(terms: int, derivative: str) -> np.ndarray:
+    """The sign of each term. X = 2M + I when released, −(2M + I) in the paper, and T_k(−x) = (−1)^k T_k(x)."""
+    return np.where((np.arange(terms) % 2 == 1) & (derivative == "paper"), -1.0, 1.0)
 
 
 def degree_for(c: np.ndarray, scale: float, tolerance: float) -> int:
@@ -62,7 +63,8 @@ def degree_for(c: np.ndarray, scale: float, tolerance: float) -> int:
 @lru_cache(maxsize=1024)
 def coefficients(t1: float, function: Function, derivative: str, tolerance: float) -> tuple[float, ...]:
     """c_0 … c_{K−1} with f(M) = Σ c_k T_k(X), in float64: t1 rounded to float32 alone would cost 5e-7."""
-    theta, z = nodes(t1, derivative)
-    c = cosine_transform(solution_of(z, t1, function), theta)
+    matrix, z = cosine_transform(t1)
+    c = matrix @ solution_of(z, t1, function)
     scale = 1.0 + t1 if function == "full" else 1.0  # max |f| on [−1, 0], at z = 0
-    return tuple(c[: degree_for(c, scale, tolerance)].tolist())
+    terms = degree_for(c, scale, tolerance)
+    return tuple((orientation(terms, derivative) * c[:terms]).tolist())

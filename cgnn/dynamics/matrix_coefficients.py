@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from cgnn.dynamics.coefficients import Function, coefficients, nodes
+from cgnn.dynamics.coefficients import Function, coefficients, cosine_transform, orientation
 
 #: eigenvalues closer than this over t1 count as meeting: both formulas err by about 1e-11 there.
 _MEETING = 1e-5
@@ -37,7 +37,7 @@ class _MatrixFunction(torch.autograd.Function):
         ctx: Any, W: Tensor, size: int, t1: float, function: Function, derivative: str, tolerance: float
     ) -> Tensor:
         eigenvalues, Q = torch.linalg.eigh(W.double())
-        transform, z = _transform(t1, derivative, tolerance, W.device)
+        transform, z = _transform(t1, function, derivative, tolerance, W.device)
         u = z.view(-1, *[1] * eigenvalues.dim()) + (eigenvalues - 1)  # (N, …, w)
         value, slope = solution_and_slope(u, t1, function)
         c = torch.tensordot(transform, value, dims=1)  # c_k(λ): (K, …, w)
@@ -61,15 +61,16 @@ class _MatrixFunction(torch.autograd.Function):
 
 
 @lru_cache(maxsize=256)
-def _transform(t1: float, derivative: str, tolerance: float, device: torch.device) -> tuple[Tensor, Tensor]:
+def _transform(
+    t1: float, function: Function, derivative: str, tolerance: float, device: torch.device
+) -> tuple[Tensor, Tensor]:
     """The cosine transform for the first K terms, (K, N), and the nodes z (N).
 
     K is that of λ = 1: below it f is smoother, above it scaled by e^{(λ−1)t}, the series with it.
     """
-    terms = len(coefficients(t1, "full", derivative, tolerance))
-    theta, z = nodes(t1, derivative)
-    transform = (2 / len(theta)) * np.cos(np.outer(np.arange(terms), theta))
-    transform[0] /= 2
+    terms = len(coefficients(t1, function, derivative, tolerance))
+    matrix, z = cosine_transform(t1)
+    transform = orientation(terms, derivative)[:, None] * matrix[:terms]
     return torch.from_numpy(transform).to(device), torch.from_numpy(z).to(device)
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from cgnn.dynamics.sparse import add_sparse_product, csr_tensor, sparse_product, with_values
+from cgnn.dynamics.sparse import csr_tensor, sparse_product, with_values
 from cgnn.errors import UserError
 
 Derivative = Literal["paper", "released"]
@@ -46,7 +46,8 @@ def normalised_adjacency(
     loops = torch.arange(num_nodes, device=device)
     # float64 throughout: the normalisation is done once, and its rounding would be in every product.
     weight = torch.ones(edge_index.shape[1]) if edge_weight is None else edge_weight.detach().reshape(-1)
-    weight = torch.cat([weight.to(device, torch.float64), torch.full((num_nodes,), gamma, device=device, dtype=torch.float64)])
+    self_loops = torch.full((num_nodes,), gamma, device=device, dtype=torch.float64)
+    weight = torch.cat([weight.to(device, torch.float64), self_loops])
     index = torch.cat([edge_index.to(device), loops.expand(2, -1)], dim=1)
     adjacency = torch.sparse_coo_tensor(index, weight, (num_nodes, num_nodes), check_invariants=False).coalesce()
     (row, col), value = adjacency.indices(), adjacency.values()
@@ -64,7 +65,8 @@ def _check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int)
     if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= num_nodes):
         raise UserError(f"edge_index: found node {int(edge_index.max())}, expected numbers from 0 to {num_nodes - 1}")
     if edge_weight is not None and edge_weight.numel() != edge_index.shape[1]:
-        raise UserError(f"edge_weight: found {edge_weight.numel()} weights for {edge_index.shape[1]} edges, expected one each")
+        found = f"{edge_weight.numel()} weights for {edge_index.shape[1]} edges"
+        raise UserError(f"edge_weight: found {found}, expected one each")
     if edge_weight is not None and edge_weight.numel() and float(edge_weight.min()) < 0:
         raise UserError("edge_weight: found a negative weight; the ODE needs weights of at least 0")
 
@@ -106,7 +108,8 @@ class Propagation:
         """From PyG's edge list, or a sparse adjacency matrix, to the operator."""
         adjacency = normalised_adjacency(edge_index, edge_weight, num_nodes, gamma, torch.float64, device)
         column = adjacency.col_indices().long()
-        row = torch.repeat_interleave(torch.arange(num_nodes, device=column.device), adjacency.crow_indices().diff().long())
+        counts = adjacency.crow_indices().diff().long()
+        row = torch.repeat_interleave(torch.arange(num_nodes, device=column.device), counts)
         identity = (row == column).to(torch.float64)
         sign = 1 if derivative == "paper" else -1
         values = 2 * (identity + sign * adjacency.values())  # 4R = 2(I ± Â)
@@ -148,6 +151,3 @@ class _SymmetricProduct(torch.autograd.Function):
 def symmetric_product(matrix: Tensor, H: Tensor) -> Tensor:
     """``matrix @ H`` over the first axis, for a constant symmetric matrix; differentiable in H, to any order."""
     return _SymmetricProduct.apply(matrix, H.reshape(H.shape[0], -1)).view(H.shape)
-
-
-__all__ = ["Derivative", "Propagation", "add_sparse_product", "normalised_adjacency", "sparse_product", "symmetric_product"]

@@ -15,7 +15,7 @@ class LinearODE:
     propagation: Propagation
     E: Tensor
     alpha: Tensor
-    #: W, (w, w) or (R, w, w), symmetric; w ≥ d. Columns of H beyond d start at zero (augmentation) and are not returned.
+    #: W, (w, w) or (R, w, w), symmetric, w ≥ d. Columns beyond d (augmentation) start at zero and are not returned.
     weight: Tensor | None = None
     #: flows: E's gradient also through the source term.  cut: only through H(0).  none: H' = MH, no source at all.
     source: Literal["flows", "cut", "none"] = "flows"

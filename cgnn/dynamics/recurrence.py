@@ -60,7 +60,9 @@ class Trace:
     delta: list[Tensor] = field(default_factory=list)  # Δ_1 … Δ_{K−1}, or only the last
 
 
-def run_series(propagation: Propagation, E: Tensor, alpha: Tensor, c: Series, keep_P: bool, keep_delta: bool) -> tuple[Tensor, Trace]:
+def run_series(
+    propagation: Propagation, E: Tensor, alpha: Tensor, c: Series, keep_P: bool, keep_delta: bool
+) -> tuple[Tensor, Trace]:
     """H = Σ c_k T_k(X)E, by Δ_{k+1} = Δ_k − α P_k and P_{k+1} = P_k + 4R Δ_{k+1}."""
     rest = remainders(c)
     H = scaled(E, rest[0])
@@ -81,7 +83,9 @@ def run_series(propagation: Propagation, E: Tensor, alpha: Tensor, c: Series, ke
     return H, trace
 
 
-def reversed_trace(propagation: Propagation, alpha: Tensor, P: Tensor, delta: Tensor, terms: int) -> Iterator[tuple[Tensor, Tensor]]:
+def reversed_trace(
+    propagation: Propagation, alpha: Tensor, P: Tensor, delta: Tensor, terms: int
+) -> Iterator[tuple[Tensor, Tensor]]:
     """(P_{k}, Δ_{k+1}) for k = K−2 … 0, from the last pair, by the same recurrence run backwards."""
     P, delta = P.clone(), delta.clone()
     for _ in range(terms - 2):
@@ -97,7 +101,7 @@ class TransposedStep:
     def __init__(self, propagation: Propagation, alpha: Tensor, shape: Sequence[int]) -> None:
         self.R4 = propagation.R4
         self.folded = propagation.transposed_two_x(alpha) if len(shape) == 2 else None
-        self.alpha = None if len(shape) == 2 else spread(alpha, shape)
+        self.alpha = spread(alpha, shape)
 
     def __call__(self, b1: Tensor, b2: Tensor | None) -> Tensor:
         """The step, written over b2; None stands for zero."""
@@ -110,7 +114,9 @@ class TransposedStep:
         return b2.add_(b1, alpha=2)
 
 
-def clenshaw(step: TransposedStep, g: Tensor, c: Series, P: Iterator[Tensor] | None = None) -> tuple[Tensor, Tensor | None]:
+def clenshaw(
+    step: TransposedStep, g: Tensor, c: Series, P: Iterator[Tensor] | None = None
+) -> tuple[Tensor, Tensor | None]:
     """Σ_k T_k(X^T) g c_k, and if P_{K−2} … P_0 are given, ½ b_1 P_0 + Σ_{k≥1} b_{k+1} P_k entry by entry.
 
     b_k = g c_k + 2X^T b_{k+1} − b_{k+2}

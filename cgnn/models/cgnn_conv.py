@@ -22,8 +22,10 @@ class CGNNConv(nn.Module):
 
     .. math::
         \mathbf{H}'(t) = (\mathbf{A} - \mathbf{I})\mathbf{H}(t) + \mathbf{H}(t)(\mathbf{W} - \mathbf{I}) + \mathbf{E},
-        \quad \mathbf{H}(0) = \mathbf{E}, \quad
-        \mathbf{A} = \tfrac{\alpha}{2}\left(\mathbf{I} + \mathbf{D}^{-1/2}(\mathbf{Adj} + \gamma\mathbf{I})\mathbf{D}^{-1/2}\right)
+        \quad \mathbf{H}(0) = \mathbf{E}
+
+        \mathbf{A} = \tfrac{\alpha}{2}
+        \left(\mathbf{I} + \mathbf{D}^{-1/2}(\mathbf{Adj} + \gamma\mathbf{I})\mathbf{D}^{-1/2}\right)
 
     solved at :math:`t_1`; without ``weight`` the term with :math:`\mathbf{W}` is absent. ``fidelity`` holds the
     points on which the released code differs from this equation, and the solver.
@@ -64,7 +66,7 @@ class CGNNConv(nn.Module):
         if variant not in VARIANTS:
             raise UserError(f"variant: found {variant!r}, expected one of {', '.join(VARIANTS)}")
         if weight and variant != "continuous":
-            raise UserError(f"variant: found {variant!r} with weight=True, expected 'continuous' (the paper defines no other)")
+            raise UserError(f"variant: found {variant!r} with weight=True, expected 'continuous', as in the paper")
         self.fidelity = fidelity or Fidelity()
         if self.fidelity.alpha == "tabulated" and not 0 < alpha < 1:
             raise UserError(f"alpha: found {alpha}, expected a value strictly between 0 and 1")
@@ -101,14 +103,17 @@ class CGNNConv(nn.Module):
         alpha = self.alpha
         if alpha.shape[0] != x.shape[0]:
             if self.num_nodes is not None:
-                raise UserError(f"x: found {x.shape[0]} nodes, expected {self.num_nodes} (num_nodes=None has one α for any graph)")
+                raise UserError(
+                    f"x: found {x.shape[0]} nodes, expected {self.num_nodes}; "
+                    "with num_nodes=None one α serves any graph"
+                )
             alpha = alpha.expand(x.shape[0], *alpha.shape[1:])
         if self.variant == "discrete":
             from cgnn.dynamics.discrete import propagate
 
             steps = 50 if self.fidelity.discrete_steps == "50" else round(self.t1)
             return propagate(propagation, x, alpha, steps)
-        source = self.fidelity.source_gradient
+        source: Literal["flows", "cut", "none"] = self.fidelity.source_gradient
         if self.variant == "no_h0":
             if self.fidelity.no_h0 == "printed":  # H' = (A − I)H(0), so H(t) = H(0) + t(A − I)H(0)
                 held = x.detach() if source == "cut" else x
@@ -121,7 +126,15 @@ class CGNNConv(nn.Module):
     def propagation(self, edge_index: Tensor, edge_weight: Tensor | None, like: Tensor) -> Propagation:
         """The normalised graph in the dtype and on the device of ``like``."""
         # The tensors themselves are in the key: while they are held, their identity cannot be reused.
-        key = (edge_index, _version(edge_index), edge_weight, _version(edge_weight), like.shape[0], like.dtype, like.device)
+        key = (
+            edge_index,
+            _version(edge_index),
+            edge_weight,
+            _version(edge_weight),
+            like.shape[0],
+            like.dtype,
+            like.device,
+        )
         if self.cached and self._cache is not None and _same(self._cache[0], key):
             return self._cache[1]
         built = Propagation.build(
@@ -144,8 +157,9 @@ class CGNNConv(nn.Module):
 
     def __repr__(self) -> str:
         return (
-            f"{type(self).__name__}({self.channels}, num_nodes={self.num_nodes}, t1={self.t1:g}, alpha={self.start:g}, "
-            f"gamma={self.gamma:g}, weight={self.weight is not None}, variant={self.variant!r}, solver={self.fidelity.solver!r})"
+            f"{type(self).__name__}({self.channels}, num_nodes={self.num_nodes}, t1={self.t1:g}, "
+            f"alpha={self.start:g}, gamma={self.gamma:g}, weight={self.weight is not None}, "
+            f"variant={self.variant!r}, solver={self.fidelity.solver!r})"
         )
 
 

@@ -16,7 +16,9 @@ class OrthogonalWeight(nn.Module):
     inside (``open``). :meth:`after_step` draws U back to the orthogonal matrices.
     """
 
-    def __init__(self, size: int, beta: float = 0.5, clamp: Literal["open", "closed"] = "closed", replicas: int | None = None) -> None:
+    def __init__(
+        self, size: int, beta: float = 0.5, clamp: Literal["open", "closed"] = "closed", replicas: int | None = None
+    ) -> None:
         super().__init__()
         self.size, self.beta, self.clamp, self.replicas = size, beta, clamp, replicas
         stacked = () if replicas is None else (replicas,)

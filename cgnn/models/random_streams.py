@@ -11,7 +11,9 @@ Generators = Sequence[torch.Generator | None]
 _LEVELS = 2**16
 
 
-def keep_mask(count: int, p: float, device: torch.device, generator: torch.Generator | None = None) -> tuple[Tensor, float]:
+def keep_mask(
+    count: int, p: float, device: torch.device, generator: torch.Generator | None = None
+) -> tuple[Tensor, float]:
     """Which of ``count`` entries survive dropout (bool), and the factor 1/(1 − p) for those that do.
 
     Four entries are cut from each 64 random bits, eight times quicker on a CPU than ``bernoulli_``; p is

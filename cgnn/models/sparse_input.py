@@ -61,7 +61,9 @@ class _SparseTimesDense(torch.autograd.Function):
         return None, None, sparse_product(transposed, gradient.contiguous())
 
 
-def sparse_times_dense(x: SparseInput, weight: Tensor, p: float = 0.0, generator: torch.Generator | None = None) -> Tensor:
+def sparse_times_dense(
+    x: SparseInput, weight: Tensor, p: float = 0.0, generator: torch.Generator | None = None
+) -> Tensor:
     """dropout_p(X) W, differentiable in W."""
     if p <= 0:
         return _SparseTimesDense.apply(x, None, weight)
@@ -126,4 +128,5 @@ class SparseLinear(nn.Module):
         return held[1]
 
     def extra_repr(self) -> str:
-        return f"{self.in_features}, {self.out_features}, bias={self.bias is not None}, dropout={self.dropout}, replicas={self.replicas}"
+        sizes = f"{self.in_features}, {self.out_features}, bias={self.bias is not None}"
+        return f"{sizes}, dropout={self.dropout}, replicas={self.replicas}"
