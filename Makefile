@@ -23,9 +23,10 @@ $(INSTALLED): requirements.lock pyproject.toml
 	  { echo "Python 3.11 or newer is needed, found $$($(PYTHON) --version); set PYTHON=..." >&2; exit 1; }
 	@wanted=$$(cat requirements.lock pyproject.toml | cksum); \
 	if [ "$$wanted" != "$$(cat $@ 2>/dev/null)" ]; then \
+	  echo "installing the locked packages into $(VENV) (a minute or two)"; \
 	  { [ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV); } && \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock && \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . && \
+	  $(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.lock && \
+	  $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e . && \
 	  echo "$$wanted" > $@; \
 	else touch $@; fi
 

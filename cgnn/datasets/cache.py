@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
+from cgnn.errors import UserError
 from cgnn.files import sha256_of
 
 SUMS = Path(__file__).with_name("SHA256SUMS")
@@ -52,7 +53,14 @@ def verified(file: str, cache: Path) -> Path | None:
 @contextmanager
 def locked(cache: Path) -> Iterator[None]:
     """One fetch at a time in a cache, so that two jobs never write to one partial download."""
-    cache.mkdir(parents=True, exist_ok=True)
-    with open(cache / ".lock", "w") as handle:
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        handle = open(cache / ".lock", "w")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise UserError(
+            f"{cache}: cannot be used as the cache of raw files ({error.strerror}). Make it writable, or name "
+            "another folder with --cache, CGNN_CACHE or `cache` in the config."
+        ) from error
+    with handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -32,29 +32,17 @@ def assemble(name: str, files: Mapping[str, Path]) -> Graph:
     node_of = {paper: node for node, paper in enumerate(ORDER.read_text().split())}
     nodes = len(node_of)
     subjects = {subject: label for label, subject in enumerate(SUBJECTS)}
-    labels = np.full(nodes, -1, dtype=np.int64)
-    words: np.ndarray | None = None
-    with open(files["cora.content"], encoding="ascii") as stream:
-        for line in stream:
-            paper, middle, subject = (
-                line.split("\t", 1)[0],
-                line.split("\t", 1)[1].rpartition("\t")[0],
-                line.split()[-1],
-            )
-            row = np.array(middle.split("\t"), dtype=np.uint8)
-            if words is None:
-                words = np.zeros((nodes, len(row)), dtype=np.uint8)
-            words[node_of[paper]] = row
-            labels[node_of[paper]] = subjects[subject]
-    assert words is not None
-    pairs = np.array([node_of[paper] for paper in files["cora.cites"].read_text().split()], dtype=np.int64).reshape(
-        -1, 2
-    )
+    lines = [line.split() for line in files["cora.content"].read_text(encoding="ascii").splitlines()]
+    order = np.argsort([node_of[line[0]] for line in lines])
+    words = np.array([line[1:-1] for line in lines], dtype=np.uint8)[order]
+    labels = np.array([subjects[line[-1]] for line in lines], dtype=np.int64)[order]
+    citations = files["cora.cites"].read_text(encoding="ascii").split()
+    cited, citing = np.array([node_of[paper] for paper in citations], dtype=np.int64).reshape(-1, 2).T
     return Graph(
         name=name,
         source=SOURCE,
         features=canonical_features(words),
-        edges=undirected_edges(pairs[:, 0], pairs[:, 1], nodes),
+        edges=undirected_edges(cited, citing, nodes),
         labels=labels,
         num_classes=len(SUBJECTS),
         fixed_split=Split(

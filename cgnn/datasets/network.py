@@ -9,7 +9,7 @@ CONNECT_SECONDS = 5.0
 READ_SECONDS = 30.0
 ATTEMPTS = 3
 BACK_OFF_SECONDS = 0.5
-CHUNK = 1 << 16
+CHUNK = 1 << 14
 
 
 class NetworkError(Exception):

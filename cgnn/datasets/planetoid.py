@@ -58,8 +58,8 @@ def read(files: Mapping[str, Path], names: Mapping[str, str]) -> Raw:
     neighbours = content["graph"]
     nodes, known = len(neighbours), content["allx"].shape[0]
 
-    # Row i of allx is node i; row j of tx is node test[j]. Nodes in neither (Citeseer's 15 isolated test nodes,
-    # NELL's relations) keep empty rows.
+    # Row i of allx is node i; row j of tx is node test[j]. Nodes in neither (15 of Citeseer, known as its
+    # isolated test nodes, and most of NELL) keep empty rows and unknown labels.
     rows = np.concatenate([np.arange(known), test])
     stacked = sparse.coo_array(sparse.vstack([content["allx"], content["tx"]]))
     features = sparse.csr_array(

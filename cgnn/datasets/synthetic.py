@@ -104,7 +104,8 @@ def _edges(labels: np.ndarray, p: Parameters, rng: np.random.Generator) -> np.nd
         # A pair meant to cross classes that does not is dropped, so that `homophily` is the share itself.
         keep = within | (labels[source] != labels[other]) | (p.classes == 1)
         fresh = undirected_edges(source[keep], other[keep], p.nodes)
-        edges = undirected_edges(*np.concatenate([edges, fresh], axis=1), num_nodes=p.nodes)
+        both = np.concatenate([edges, fresh], axis=1)
+        edges = undirected_edges(both[0], both[1], p.nodes)
     if edges.shape[1] > target:
         chosen = np.sort(rng.permutation(edges.shape[1])[:target])
         edges = edges[:, chosen]

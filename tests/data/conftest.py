@@ -1,0 +1,63 @@
+"""A small web server on loopback that can misbehave in all the ways the real one does."""
+
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+
+class Web:
+    """``files`` by path; ``trouble`` by path: a list of what to do wrong, one a request, then all is well."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.trouble: dict[str, list[str]] = {}
+        self.requests: list[tuple[str, str | None]] = []
+        web = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                web.answer(self)
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        wanted = handler.headers.get("Range")
+        self.requests.append((handler.path, wanted))
+        waiting = self.trouble.get(handler.path, [])
+        trouble = waiting.pop(0) if waiting else ""
+        body = self.files.get(handler.path)
+        if trouble == "hang":
+            time.sleep(3)
+            return
+        if trouble == "error":
+            handler.send_error(503)
+            return
+        if body is None:
+            handler.send_error(404)
+            return
+        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and trouble != "no ranges" else 0
+        if start >= len(body) and start:
+            handler.send_error(416)
+            return
+        handler.send_response(206 if start else 200)
+        handler.send_header("Content-Length", str(len(body) - start))
+        handler.end_headers()
+        # "break": the connection is closed half way through what was promised.
+        end = start + (len(body) - start) // 2 if trouble == "break" else len(body)
+        handler.wfile.write(body[start:end])
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    web = Web()
+    yield web
+    web.server.shutdown()
+    web.server.server_close()

@@ -1,0 +1,123 @@
+"""Downloads that break, hang, are refused, and are continued."""
+
+import ast
+import socket
+import time
+
+import pytest
+
+from cgnn.datasets import network
+from cgnn.datasets.network import NetworkError, download
+
+QUICK = {"connect_seconds": 0.5, "read_seconds": 0.5, "back_off_seconds": 0.01}
+BODY = bytes(range(256)) * 4000
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+def test_a_file_arrives_whole_and_leaves_no_partial(web, tmp_path):
+    web.files["/file"] = BODY
+    download(f"{web.url}/file", tmp_path / "file", **QUICK)
+    assert (tmp_path / "file").read_bytes() == BODY
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_broken_transfer_is_continued_where_it_stopped(web, tmp_path):
+    web.files["/file"], web.trouble["/file"] = BODY, ["break", "break"]
+    download(f"{web.url}/file", tmp_path / "file", **QUICK)
+    assert (tmp_path / "file").read_bytes() == BODY
+    first, *later = (wanted for _, wanted in web.requests)
+    starts = [int(wanted.removeprefix("bytes=").rstrip("-")) for wanted in later]
+    # A chunk that was under way when the connection broke may be lost.
+    broke = [len(BODY) // 2, starts[0] + (len(BODY) - starts[0]) // 2]
+    assert first is None and len(starts) == 2
+    assert all(end - network.CHUNK <= start <= end for start, end in zip(starts, broke, strict=True))
+
+
+def test_what_an_earlier_run_left_is_continued(web, tmp_path):
+    web.files["/file"] = BODY
+    (tmp_path / "file.part").write_bytes(BODY[:1000])
+    download(f"{web.url}/file", tmp_path / "file", **QUICK)
+    assert (tmp_path / "file").read_bytes() == BODY
+    assert web.requests == [("/file", "bytes=1000-")]
+
+
+def test_a_server_that_cannot_continue_sends_all_again(web, tmp_path):
+    web.files["/file"], web.trouble["/file"] = BODY, ["no ranges"]
+    (tmp_path / "file.part").write_bytes(b"x" * 1000)
+    download(f"{web.url}/file", tmp_path / "file", **QUICK)
+    assert (tmp_path / "file").read_bytes() == BODY
+
+
+def test_a_partial_file_longer_than_the_whole_is_thrown_away(web, tmp_path):
+    web.files["/file"] = BODY
+    (tmp_path / "file.part").write_bytes(BODY + b"more")
+    download(f"{web.url}/file", tmp_path / "file", **QUICK)
+    assert (tmp_path / "file").read_bytes() == BODY
+
+
+def test_errors_that_may_pass_are_tried_again_with_growing_pauses(web, tmp_path, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
+    web.files["/file"], web.trouble["/file"] = BODY, ["error", "error"]
+    download(f"{web.url}/file", tmp_path / "file", back_off_seconds=0.5)
+    assert (tmp_path / "file").read_bytes() == BODY
+    assert pauses == [0.5, 1.0]
+
+
+def test_an_error_that_stays_is_given_up_with_its_reason(web, tmp_path):
+    web.files["/file"], web.trouble["/file"] = BODY, ["error"] * 9
+    with pytest.raises(NetworkError, match=r"HTTP 503.*\(3 attempts\)"):
+        download(f"{web.url}/file", tmp_path / "file", **QUICK)
+    assert len(web.requests) == 3
+    assert not (tmp_path / "file").exists()
+
+
+def test_a_file_that_is_not_there_is_asked_for_once(web, tmp_path):
+    with pytest.raises(NetworkError, match="HTTP 404"):
+        download(f"{web.url}/file", tmp_path / "file", **QUICK)
+    assert len(web.requests) == 1
+
+
+def test_a_server_that_hangs_is_given_up_soon(web, tmp_path):
+    web.files["/file"], web.trouble["/file"] = BODY, ["hang"] * 9
+    started = time.monotonic()
+    with pytest.raises(NetworkError, match="ReadTimeout"):
+        download(f"{web.url}/file", tmp_path / "file", attempts=2, **QUICK)
+    assert time.monotonic() - started < 2.5
+
+
+def test_a_port_where_nobody_listens_is_reported(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(NetworkError, match="refused"):
+        download(f"http://127.0.0.1:{port}/file", tmp_path / "file", **QUICK)
+
+
+def test_a_bar_is_shown_on_a_terminal_alone(web, tmp_path, capsys):
+    web.files["/file"] = BODY
+    download(f"{web.url}/file", tmp_path / "file", **QUICK)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_network_is_touched_in_one_file(project):
+    words = {"requests", "urllib", "http", "socket", "ftplib", "aiohttp", "httpx"}
+    touching = set()
+    for path in (project / "cgnn").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            if words & {name.split(".")[0] for name in names}:
+                touching.add(path.relative_to(project / "cgnn").as_posix())
+    assert touching == {"datasets/network.py"}
+
+
+def test_pip_tells_why_it_failed(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    with pytest.raises(NetworkError, match=r"pip download nothing-like-this==1: .*[Nn]o matching distribution"):
+        network.pip_download("nothing-like-this==1", tmp_path)
