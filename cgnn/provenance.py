@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from cgnn.errors import UserError
 from cgnn.fidelity import Fidelity
 from cgnn.fingerprint import code_fingerprint
-from cgnn.models.registry import modules_of
+from cgnn.models.registry import modules_of, resolve_method
 
 #: What a training's numbers can depend on.
 PACKAGES = ("torch", "torch_geometric", "torchdiffeq", "numpy", "scipy")
@@ -35,9 +35,9 @@ def training_fingerprint(model: str, fidelity: Fidelity) -> str:
 
 
 @cache
-def profile_fingerprint(model: str, fidelity: Fidelity) -> str:
-    """The same for one profile point."""
-    return code_fingerprint("cgnn.profiling", *modules_of(model, fidelity))
+def profile_fingerprint(method: str, fidelity: Fidelity) -> str:
+    """The same for a profile point; a method is a model, or a CGNN model and its solver (``cgnn_adjoint``)."""
+    return code_fingerprint("cgnn.profiling", *modules_of(*resolve_method(method, fidelity)))
 
 
 def check_fingerprint(found: str, expected: str | None, what: str) -> None:

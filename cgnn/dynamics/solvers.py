@@ -1,11 +1,14 @@
 """The solvers by name, behind one call. Named as strings, so that a job imports only the one it uses."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from torch import Tensor
-
-from cgnn.dynamics.problem import LinearODE
 from cgnn.errors import UserError
+
+if TYPE_CHECKING:  # planning a workflow reads SOLVER_MODULES and should not load torch for it
+    from torch import Tensor
+
+    from cgnn.dynamics.problem import LinearODE
 
 SOLVERS = {
     "exact": "cgnn.dynamics.chebyshev:solve",
@@ -20,7 +23,7 @@ SOLVERS = {
 SOLVER_MODULES = {name: target.split(":")[0] for name, target in SOLVERS.items()}
 
 
-def solve(solver: str, ode: LinearODE, t1: float, **options: float) -> Tensor:
+def solve(solver: str, ode: "LinearODE", t1: float, **options: float) -> "Tensor":
     """H(t1) of ``ode`` by the named solver; ``options`` are its own (tolerance; rtol, atol; step)."""
     if solver not in SOLVERS:
         raise UserError(f"solver: found {solver!r}, expected one of {', '.join(SOLVERS)}")

@@ -1,7 +1,7 @@
 """Which models there are. Adding one is a file with a ``build`` function and a line here (docs/adding_a_model.md)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -85,6 +85,30 @@ def build(
         raise ValueError(f"{model} holds one replica at a time, {len(seeds)} asked")
     torch.manual_seed(seeds[0])
     return module.build(data, hyperparameters, fidelity, **chosen.options)
+
+
+#: What may follow a CGNN model's name in a method of the profiles: ``cgnn_adjoint`` is cgnn solved by dopri5_adjoint.
+SOLVER_SUFFIXES = {
+    "adjoint": "dopri5_adjoint",
+    "exact": "exact",
+    "exact_recompute": "exact_recompute",
+    "dopri5": "dopri5",
+    "rk4": "rk4",
+    "rk4_adjoint": "rk4_adjoint",
+}
+
+
+def resolve_method(method: str, fidelity: Fidelity) -> tuple[str, Fidelity]:
+    """A method of the profiles is a model, or a CGNN model and its solver: the model's name and its switches."""
+    if method not in MODELS:
+        for suffix, solver in SOLVER_SUFFIXES.items():
+            model = method.removesuffix(f"_{suffix}")
+            if model != method and model in MODELS and MODELS[model].family == "cgnn":
+                method, fidelity = model, replace(fidelity, solver=solver)  # type: ignore[arg-type]
+                break
+    if entry(method).options.get("variant") == "discrete":
+        fidelity = replace(fidelity, discrete_steps="t1")  # its depth is what is varied
+    return method, fidelity
 
 
 def modules_of(model: str, fidelity: Fidelity) -> tuple[str, ...]:

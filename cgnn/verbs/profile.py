@@ -1,0 +1,103 @@
+"""Measure one point: median seconds of an epoch and peak bytes, at one depth or ending time.
+
+  python -m cgnn profile --dataset cora --method cgnn_exact --value 12 --out point.json
+
+A method is a model, or a model of the CGNN family and its solver: cgnn_adjoint, cgnn_exact, cgnn_exact_recompute,
+cgnn_weight_exact, … --value is the ending time t1, or the number of layers. One point a process, alone on the machine.
+"""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from cgnn import hyperparameters as hyper
+from cgnn.files import write_text
+from cgnn.models import registry
+from cgnn.provenance import check_fingerprint, profile_fingerprint, versions
+from cgnn.verbs.train import (
+    add_machine_arguments,
+    add_setting_arguments,
+    obtain_graph,
+    resolve_fidelity,
+    resolve_hyperparameters,
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", required=True, help="its name: published settings hang on it")
+    parser.add_argument("--graph", metavar="graph.npz", help="made by `cgnn graph`; default: through the cache")
+    parser.add_argument("--split", metavar="FILE.json", help="default: the graph's fixed split")
+    parser.add_argument("--method", required=True, help=f"{', '.join(registry.MODELS)}, or cgnn_adjoint, cgnn_exact, …")
+    parser.add_argument("--value", help="t1 or layers; default: that of the hyperparameters")
+    add_setting_arguments(parser)
+    parser.add_argument("--epochs", type=int, default=20, help="epochs that are timed")
+    parser.add_argument("--warmup", type=int, default=3, help="epochs before them")
+    add_machine_arguments(parser)
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE.json")
+
+
+def run(args: argparse.Namespace) -> None:
+    preset_fidelity = resolve_fidelity(args)
+    model, fidelity = registry.resolve_method(args.method, preset_fidelity)
+    axis = registry.entry(model).axis
+    fingerprint = profile_fingerprint(args.method, preset_fidelity)
+    check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn profile --method {args.method}")
+    settings = resolve_hyperparameters(args, "fixed", model)
+    if args.value is not None and axis is not None:
+        settings = hyper.override(settings, **{axis: args.value})
+
+    from cgnn.datasets.splits import load_split
+    from cgnn.device import choose_device, make_deterministic, memory_limit
+    from cgnn.profiling import measure
+    from cgnn.training.experiment import device_name
+
+    graph = obtain_graph(args)
+    split = load_split(args.split, graph_sha256=graph.sha256) if args.split else graph.fixed_split
+    if split is None:
+        from cgnn.errors import UserError
+
+        raise UserError(f"--split: {args.dataset} has no fixed split; give the file of a random one")
+    device = choose_device(args.device)
+    make_deterministic(args.threads)
+    with memory_limit(args.memory_limit, device):
+        cost = measure(
+            lambda data: registry.build(model, data, settings, fidelity, seeds=[0]),
+            graph,
+            split,
+            fidelity.features,
+            settings,
+            device,
+            epochs=args.epochs,
+            warmup=args.warmup,
+        )
+    content = {
+        "dataset": args.dataset,
+        "method": args.method,
+        "model": model,
+        "axis": axis,
+        "value": getattr(settings, axis) if axis else None,
+        "status": cost.status,
+        "epochs_timed": len(cost.seconds),
+        "seconds_per_epoch": cost.seconds_per_epoch,
+        "seconds": cost.seconds,
+        "peak_bytes": cost.peak_bytes,
+        "memory_counter": cost.memory_counter,
+        "device": device_name(device),
+        "threads": args.threads,
+        "preset": args.preset,
+        "solver": fidelity.solver if registry.entry(model).family == "cgnn" else None,
+        "hyperparameters": asdict(settings),
+        "code_fingerprint": fingerprint,
+        "graph_sha256": graph.sha256,
+        "split_sha256": split.sha256,
+        "versions": versions(),
+    }
+    write_text(args.out, json.dumps(content, indent=1) + "\n")
+    point = f"{args.dataset} {args.method}" + (f" {axis} {content['value']}" if axis else "")
+    if cost.seconds_per_epoch is None or cost.peak_bytes is None:
+        print(f"{point}: {cost.status.replace('_', ' ')}")
+    else:
+        print(
+            f"{point}: {1000 * cost.seconds_per_epoch:.2f} ms an epoch, {cost.peak_bytes / 2**20:.1f} MiB at its peak"
+        )
