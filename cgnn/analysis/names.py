@@ -26,9 +26,13 @@ METHODS = {
     "cgnn_discrete": "CGNN discrete",
     "cgnn_released": "CGNN, released recipe",
     "cgnn_dopri5": "CGNN, dopri5",
+    "cgnn_rk4": "CGNN, rk4",
     "cgnn_adjoint": "CGNN, adjoint",
     "cgnn_exact": "CGNN, exact",
     "cgnn_exact_recompute": "CGNN, exact recomputing",
+    "cgnn_weight_released": "CGNN with weight, released recipe",
+    "cgnn_weight_dopri5": "CGNN with weight, dopri5",
+    "cgnn_weight_rk4": "CGNN with weight, rk4",
     "cgnn_weight_adjoint": "CGNN with weight, adjoint",
     "cgnn_weight_exact": "CGNN with weight, exact",
 }

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from cgnn.analysis.rows import sample
 from cgnn.render.style import COLUMN, Look
@@ -59,7 +59,15 @@ def log_ticks(axes: Axes, values: Sequence[float], wanted: Sequence[float] = (1,
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def legend_below(figure: Figure, axes: Sequence[Axes], columns: int = 3) -> None:
+def plain_log_y(axes: Axes) -> None:
+    """A logarithmic y axis labelled 1, 2, 5, 10, … in plain numbers."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def legend_below(figure: Figure, axes: Sequence[Axes], columns: int = 2) -> None:
     """One legend for all panels, in the order of first appearance, under the lowest."""
     entries: dict[str, object] = {}
     for panel in axes:

@@ -47,8 +47,14 @@ LOOKS = {
     "cgnn_adjoint": Look(RED, "o", "-"),
     "cgnn_released": Look(BLACK, "*", "-"),
     "cgnn_dopri5": Look(BLACK, "*", "--"),
+    "cgnn_rk4": Look(ORANGE, "d", "--"),
     "cgnn_exact": Look(PINK, "P", "-"),
     "cgnn_exact_recompute": Look(BLACK, "X", (0, (4, 2))),
+    "cgnn_weight_released": Look(GREY, "*", "-"),
+    "cgnn_weight_dopri5": Look(GREY, "*", "--"),
+    "cgnn_weight_adjoint": Look(GREY, "o", "-"),
+    "cgnn_weight_exact": Look(GREY, "P", "-"),
+    "cgnn_weight_rk4": Look(GREY, "d", "--"),
 }
 FALLBACK = (Look(GREY, "h", "-"), Look(GREY, "p", "--"), Look(GREY, "8", ":"))
 

@@ -33,7 +33,7 @@ def draw(sweeps: Path) -> Drawing:
         axes.set_ylabel("test accuracy (%)")
     if datasets:
         panels[-1].set_xlabel("number of layers, or ending time $t_1$")
-        legend_below(figure, panels)
+        legend_below(figure, panels, columns=2)
     else:
         say_empty(panels[0], "no sweep was run")
     seeds = sorted({len(group) for _, group in rows.groupby(["dataset", "model", "layers", "t1"], dropna=False)})

@@ -33,8 +33,9 @@ def draw(convergence: Path) -> Drawing:
     above.set_yscale("log")
     above.set_ylabel("relative distance to limit")
     below.set_yscale("log")
-    below.set_xscale("symlog", linthresh=1)
-    above.set_xscale("symlog", linthresh=1)
+    for axes in (above, below):
+        axes.set_xscale("symlog", linthresh=1)
+        axes.set_xlim(0, float(rows["t"].max()) * 1.15)
     below.set_ylabel("‖H(t)‖ / ‖E‖")
     below.set_xlabel("ending time t")
     above.legend(loc="lower left")

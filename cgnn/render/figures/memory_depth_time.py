@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-from matplotlib.ticker import FuncFormatter
-
 from cgnn.analysis import names
 from cgnn.analysis.measured import load_profiles
 from cgnn.analysis.rows import OK, in_order
-from cgnn.render.panels import legend_below, log_ticks, say_empty, series, stacked
+from cgnn.render.panels import legend_below, log_ticks, plain_log_y, say_empty, series, stacked
 from cgnn.render.style import Drawing, look
 
 MIB = 2**20
@@ -36,8 +34,7 @@ def draw(profiles: Path) -> Drawing:
             if len(y) > 1 and (method.startswith("cgnn_") and method != "cgnn_discrete"):
                 growth.append(f"{names.dataset(dataset)}, {names.method(method)} {100 * (max(y) / min(y) - 1):.1f} %")
         log_ticks(axes, sorted(set(of_dataset["value"])))
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        plain_log_y(axes)
         axes.set_title(names.dataset(dataset), loc="left")
         axes.set_ylabel("peak memory (MiB)")
     if datasets:

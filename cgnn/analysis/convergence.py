@@ -1,0 +1,122 @@
+"""H(t) against its limits on a piece of a real graph: the exact solver, the closed forms, the released derivative."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from cgnn.datasets.graph import Graph
+from cgnn.dynamics import chebyshev, closed_form
+from cgnn.dynamics.operator import Propagation, normalised_adjacency
+from cgnn.dynamics.problem import LinearODE
+from cgnn.errors import UserError
+from cgnn.files import atomic_path
+from cgnn.seeds import derive_seed
+
+ALPHA, GAMMA, HIDDEN = 0.918, 0.555, 16  # the paper's settings for Cora, fixed split
+TIMES = (0.0, *np.geomspace(0.5, 300, 29))
+COLUMNS = [
+    "kind", "t", "distance", "closed_form_distance", "solver_error", "norm", "predicted_rate", "graph", "nodes", "edges",
+    "alpha", "gamma", "hidden",
+]  # fmt: skip
+
+
+def measure(graph: Graph, nodes: int = 400) -> pd.DataFrame:
+    """One row a kind and a time. E is a seeded random projection of the nodes' own features."""
+    if nodes < 2:
+        raise UserError(f"--nodes: found {nodes}, expected at least 2")
+    chosen, edges = neighbourhood(graph, nodes)
+    count = len(chosen)
+    generator = torch.Generator().manual_seed(derive_seed(graph.name, "convergence"))
+    edge_index = torch.from_numpy(np.concatenate([edges, edges[::-1]], axis=1))
+    E = _projection(graph, chosen, generator)
+    alpha = torch.full((count,), ALPHA, dtype=torch.float64)
+    adjacency = normalised_adjacency(edge_index, None, count, GAMMA, torch.float64).to_dense()
+    W = _weight(generator)
+
+    paper = closed_form.eigen_of_M(adjacency, alpha, "paper")
+    weight = closed_form.eigen_of_W(W)
+    released = closed_form.eigen_of_M(adjacency, alpha, "released")
+    kinds = {
+        "paper": (
+            LinearODE(_propagation(edge_index, count, "paper"), E, alpha),
+            lambda t: closed_form.proposition_2(paper, E, t),
+            closed_form.limit_2(paper.shifted(1), E),
+            -float(paper.values.max()),
+        ),
+        "paper_weight": (
+            LinearODE(_propagation(edge_index, count, "paper"), E, alpha, weight=W),
+            lambda t: closed_form.proposition_4(paper, weight, E, t),
+            closed_form.limit_4(paper, weight, E),
+            -float(paper.values.max() + weight.values.max() - 1),
+        ),
+        "released": (
+            LinearODE(_propagation(edge_index, count, "released"), E, alpha),
+            lambda t: closed_form.proposition_2(released, E, t),
+            None,
+            float("nan"),
+        ),
+    }
+    records = []
+    for kind, (ode, exact, limit, rate) in kinds.items():
+        for t in TIMES:
+            H = chebyshev.solve(ode, float(t))
+            closed = exact(float(t))
+            record = {
+                "kind": kind, "t": float(t), "solver_error": _relative(H, closed), "norm": float(H.norm() / E.norm()),
+                "predicted_rate": rate,
+            }  # fmt: skip
+            if limit is not None:
+                record |= {"distance": _relative(H, limit), "closed_form_distance": _relative(closed, limit)}
+            records.append(record)
+    about = {"graph": graph.name, "nodes": count, "edges": edges.shape[1], "alpha": ALPHA, "gamma": GAMMA, "hidden": HIDDEN}
+    return pd.DataFrame(records).assign(**about)[COLUMNS]
+
+
+def write_convergence(rows: pd.DataFrame, path: Path | str) -> None:
+    with atomic_path(path) as temporary:
+        rows.to_csv(temporary, index=False, float_format="%.6e", lineterminator="\n")
+
+
+def neighbourhood(graph: Graph, nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes nearest to the one of highest degree, breadth first, and the edges between them, renumbered."""
+    neighbours: list[list[int]] = [[] for _ in range(graph.num_nodes)]
+    for a, b in graph.edges.T.tolist():
+        neighbours[a].append(b)
+        neighbours[b].append(a)
+    first = max(range(graph.num_nodes), key=lambda node: (len(neighbours[node]), -node))
+    order, seen = [first], {first}
+    for node in order:
+        for other in sorted(neighbours[node]):
+            if other not in seen and len(order) < nodes:
+                seen.add(other)
+                order.append(other)
+    chosen = np.array(sorted(order))
+    place = np.full(graph.num_nodes, -1)
+    place[chosen] = np.arange(len(chosen))
+    inside = place[graph.edges]
+    return chosen, inside[:, (inside >= 0).all(axis=0)]
+
+
+def _propagation(edge_index: Tensor, count: int, derivative: str) -> Propagation:
+    return Propagation.build(
+        edge_index, num_nodes=count, gamma=GAMMA, derivative=derivative, dtype=torch.float64  # type: ignore[arg-type]
+    )
+
+
+def _projection(graph: Graph, chosen: np.ndarray, generator: torch.Generator) -> Tensor:
+    features = torch.from_numpy(graph.features[chosen].toarray()).double()
+    mixing = torch.randn(features.shape[1], HIDDEN, generator=generator, dtype=torch.float64)
+    return features @ mixing / features.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+def _weight(generator: torch.Generator) -> Tensor:
+    """W = U diag(M) U^T with eigenvalues inside (0, 1)."""
+    U, _ = torch.linalg.qr(torch.randn(HIDDEN, HIDDEN, generator=generator, dtype=torch.float64))
+    return U @ torch.diag(torch.linspace(0.1, 0.95, HIDDEN, dtype=torch.float64)) @ U.mT
+
+
+def _relative(found: Tensor, expected: Tensor) -> float:
+    return float((found - expected).norm() / expected.norm())

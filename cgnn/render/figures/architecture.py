@@ -1,0 +1,97 @@
+"""Figure 1: a graph, the encoder, the ODE's flow from t = 0 to t₁, the decoder. Drawn, not measured."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+from cgnn.render.style import BLACK, BLUE, GREEN, GREY, ORANGE, PAGE, RED, Drawing
+
+#: A small graph of two groups: places of six nodes, its edges, and the class each ends in.
+PLACES = np.array([[0.0, 0.75], [0.62, 1.0], [0.30, 0.30], [1.05, 0.52], [0.66, -0.05], [1.35, 0.05]])
+EDGES = ((0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5))
+CLASSES = (BLUE, BLUE, BLUE, GREEN, GREEN, GREEN)
+HEIGHT = 2.05
+
+
+def draw() -> Drawing:
+    """From left to right in the order of the computation."""
+    figure = plt.figure(figsize=(PAGE, HEIGHT))
+    figure.set_layout_engine("none")
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(0, 13.5)
+    axes.set_ylim(0.05, 0.05 + 13.5 * HEIGHT / PAGE)
+    axes.set_axis_off()
+    start = [_mix(color, 0.25) for color in CLASSES]
+    _graph(axes, (0.35, 2.05), ["#FFFFFF"] * 6, features=True)
+    _box(axes, 2.45, 1.75, 1.15, "encoder\n$E = \\mathcal{E}(X)$")
+    axes.add_patch(
+        FancyBboxPatch((4.0, 0.72), 6.05, 3.32, boxstyle="round,pad=0.05", facecolor="#FBF3EE", edgecolor=RED, linewidth=0.8)
+    )
+    for place, strength, label in ((4.25, 0.25, "$H(0) = E$"), (6.3, 0.55, "$H(t)$"), (8.35, 1.0, "$H(t_1)$")):
+        colors = start if strength == 0.25 else [_mix(color, strength) for color in CLASSES]
+        _graph(axes, (place, 1.85), colors)
+        axes.text(place + 0.68, 1.42, label, ha="center", va="top", fontsize=8)
+    for left, right in ((4.25, 6.3), (6.3, 8.35)):
+        _flow(axes, left, right)
+    axes.annotate("", (9.9, 0.98), (4.15, 0.98), arrowprops={"arrowstyle": "-|>", "color": BLACK, "lw": 0.9})
+    axes.text(9.98, 1.0, "$t$", va="center", ha="left", fontsize=8)
+    axes.text(
+        7.0, 3.62, r"$\dfrac{\mathrm{d}H}{\mathrm{d}t} = (A - I)\,H(t) + E$", ha="center", va="center", fontsize=9.5, color=RED
+    )
+    axes.text(
+        7.0, 0.33, "neighbours through $AH$  ·  decay through $-H$  ·  the encoder's $E$ as a source at every $t$",
+        ha="center", va="center", fontsize=7, color=BLACK,
+    )  # fmt: skip
+    _box(axes, 10.5, 1.75, 1.05, "decoder\nReLU\nlinear\nsoftmax")
+    _graph(axes, (12.0, 2.05), list(CLASSES))
+    for label, x in (("graph with\nnode features $X$", 1.03), ("class of\neach node", 12.68)):
+        axes.text(x, 1.42, label, ha="center", va="top", fontsize=7.5)
+    for left, right in ((1.95, 2.42), (3.63, 3.93), (10.12, 10.46), (11.6, 11.92)):
+        axes.annotate("", (right, 2.5), (left, 2.5), arrowprops={"arrowstyle": "-|>", "color": BLACK, "lw": 1.0})
+    caption = (
+        "Architecture. The encoder maps each node's features to E without looking at the graph; the ODE moves all nodes from "
+        "H(0) = E to H(t₁), red lines being the information that the derivative carries between nodes; the decoder reads the "
+        "classes from H(t₁)."
+    )
+    alt = "A graph passes through an encoder, three states of an ODE joined by red flow lines, and a decoder to node classes."
+    return Drawing(figure, "Architecture", caption, alt)
+
+
+def _graph(axes: Axes, corner: tuple[float, float], colors: list[str], features: bool = False) -> None:
+    places = PLACES + np.array(corner)
+    for a, b in EDGES:
+        axes.plot(*places[[a, b]].T, color=GREY, linewidth=0.8, zorder=2)
+    for place, color in zip(places, colors, strict=True):
+        axes.plot(*place, "o", markersize=7.5, markerfacecolor=color, markeredgecolor=BLACK, markeredgewidth=0.7, zorder=3)
+    if features:
+        for row, place in enumerate(places):
+            for bit in range(3):
+                filled = ORANGE if (row * 5 + bit * 3) % 4 < 2 else "#FFFFFF"
+                corner_of_bit = (place[0] - 0.16 + 0.11 * bit, place[1] + 0.17)
+                axes.add_patch(plt.Rectangle(corner_of_bit, 0.11, 0.11, facecolor=filled, edgecolor=BLACK, linewidth=0.4, zorder=4))
+
+
+def _flow(axes: Axes, left: float, right: float) -> None:
+    """From each node to itself and along its edges, one time step on."""
+    now, later = PLACES + np.array([left, 1.85]), PLACES + np.array([right, 1.85])
+    pairs = [(i, i) for i in range(6)] + [pair for edge in EDGES for pair in (edge, edge[::-1])]
+    for a, b in pairs:
+        own = a == b
+        axes.add_patch(
+            FancyArrowPatch(
+                now[a], later[b], arrowstyle="-", connectionstyle="arc3,rad=0.08", color=RED, zorder=1,
+                linewidth=0.9 if own else 0.55, alpha=0.75 if own else 0.35, shrinkA=4, shrinkB=4,
+            )  # fmt: skip
+        )
+
+
+def _box(axes: Axes, x: float, y: float, width: float, text: str) -> None:
+    axes.add_patch(FancyBboxPatch((x, y), width, 1.5, boxstyle="round,pad=0.03", facecolor="#EEF4F9", edgecolor=BLUE, linewidth=0.8))
+    axes.text(x + width / 2, y + 0.75, text, ha="center", va="center", fontsize=7.5, linespacing=1.5)
+
+
+def _mix(color: str, strength: float) -> str:
+    """The colour blended with white: the class shows as t grows."""
+    channels = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 + strength * (channel - 255)):02X}" for channel in channels)
