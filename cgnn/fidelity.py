@@ -56,7 +56,8 @@ def preset(name: str, **switches: str) -> Fidelity:
     """The named preset with some switches flipped: ``preset("released", alpha="tabulated")``."""
     if name not in PRESETS:
         raise UserError(f"preset: found {name!r}, expected one of {', '.join(PRESETS)}")
-    unknown = set(switches) - {field.name for field in fields(Fidelity)}
-    if unknown:
-        raise UserError(f"switch {sorted(unknown)[0]!r} does not exist; there are {', '.join(f.name for f in fields(Fidelity))}")
+    known = [field.name for field in fields(Fidelity)]
+    for switch in switches:
+        if switch not in known:
+            raise UserError(f"switch {switch!r} does not exist; there are {', '.join(known)}")
     return replace(PRESETS[name], **switches)  # type: ignore[arg-type]

@@ -2,8 +2,9 @@
 
 import ast
 import hashlib
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = Path(__file__).parent
 
@@ -17,7 +18,7 @@ def code_fingerprint(*modules: str, package: Path = PACKAGE) -> str:
     """
     digest = hashlib.sha256()
     for name in sorted(import_closure(*modules, package=package)):
-        digest.update(f"{name}\0{_tree_hash(_file_of(name, package))}\0".encode())
+        digest.update(f"{name}\0{_read(name, package).tree_hash}\0".encode())
     return digest.hexdigest()[:16]
 
 
@@ -30,7 +31,7 @@ def import_closure(*modules: str, package: Path = PACKAGE) -> frozenset[str]:
         if name in seen:
             continue
         seen.add(name)
-        waiting += _imports_of(name, package)
+        waiting += [found for found in _read(name, package).imports if _exists(found, package)]
         parent = name.rpartition(".")[0]
         if parent:  # importing a.b executes a/__init__.py first
             waiting.append(parent)
@@ -50,10 +51,28 @@ def _exists(module: str, package: Path) -> bool:
     return stem.with_suffix(".py").is_file() or (stem / "__init__.py").is_file()
 
 
-def _imports_of(module: str, package: Path) -> list[str]:
+class _Module(NamedTuple):
+    tree_hash: str
+    imports: tuple[str, ...]  # names that may be modules of the package, or attributes of one
+
+
+def _read(module: str, package: Path) -> _Module:
     path = _file_of(module, package)
+    status = path.stat()
+    return _read_at(module, package.name, path, status.st_mtime_ns, status.st_size)
+
+
+@cache
+def _read_at(module: str, package: str, path: Path, modified_ns: int, size: int) -> _Module:
+    # A workflow takes hundreds of fingerprints over the same files: each is parsed once as long as it is unchanged.
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    inside = tuple(name for name in _names_imported(tree, module, path) if name.split(".")[0] == package)
+    return _Module(_tree_hash(tree), inside)
+
+
+def _names_imported(tree: ast.Module, module: str, path: Path) -> list[str]:
     found = []
-    for node in ast.walk(_parse(path)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -65,24 +84,18 @@ def _imports_of(module: str, package: Path) -> list[str]:
             found.append(base)
             # `from cgnn.dynamics import chebyshev` names a module, not an attribute.
             found += [f"{base}.{alias.name}" for alias in node.names]
-    inside = (name for name in found if name.split(".")[0] == package.name)
-    return [name for name in inside if _exists(name, package)]
+    return found
 
 
-@lru_cache(maxsize=None)
-def _parse_at(path: Path, modified_ns: int) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-
-
-def _parse(path: Path) -> ast.Module:
-    return _parse_at(path, path.stat().st_mtime_ns)
-
-
-def _tree_hash(path: Path) -> str:
-    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+def _tree_hash(tree: ast.Module) -> str:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-                node.body = node.body[1:]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and _has_docstring(
+            node
+        ):
+            node.body = node.body[1:]
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+def _has_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    first = node.body[0] if node.body else None
+    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)

@@ -1,5 +1,6 @@
 """Graphs made to order: a planted partition whose classes have words of their own, at any size."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -84,31 +85,40 @@ def generate(name: str, parameters: Parameters) -> Graph:
 
 def _edges(labels: np.ndarray, p: Parameters, rng: np.random.Generator) -> np.ndarray:
     """m = nodes·degree/2 distinct edges, a share `homophily` of them inside a class (as far as there are pairs)."""
-    target = round(p.nodes * p.degree / 2)
     members = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels, minlength=p.classes)
     starts = np.cumsum(sizes) - sizes
+    total = round(p.nodes * p.degree / 2)
+    inside = total if p.classes == 1 else round(total * p.homophily)
+
+    def same_class(source: np.ndarray) -> np.ndarray:
+        own = labels[source]
+        return members[starts[own] + rng.integers(sizes[own])]
+
+    def other_class(source: np.ndarray) -> np.ndarray:
+        own = labels[source]
+        place = rng.integers(p.nodes - sizes[own])
+        return members[place + np.where(place >= starts[own], sizes[own], 0)]  # steps over the own class
+
+    drawn = [_distinct(inside, p.nodes, same_class, rng), _distinct(total - inside, p.nodes, other_class, rng)]
+    both = np.concatenate(drawn, axis=1)
+    return undirected_edges(both[0], both[1], p.nodes)
+
+
+def _distinct(
+    wanted: int, nodes: int, partner: Callable[[np.ndarray], np.ndarray], rng: np.random.Generator
+) -> np.ndarray:
+    """``wanted`` distinct edges from random nodes to their ``partner``; fewer where hardly any pairs are left."""
     edges = np.zeros((2, 0), dtype=np.int64)
-    # Drawn pairs repeat and fall on themselves: draw until enough are distinct; a near-complete graph may stay short.
     for _ in range(30):
-        missing = target - edges.shape[1]
+        missing = wanted - edges.shape[1]
         if missing <= 0:
             break
-        count = missing + missing // 8 + 8
-        source = rng.integers(p.nodes, size=count)
-        own = labels[source]
-        inside = starts[own] + (rng.random(count) * sizes[own]).astype(np.int64)
-        outside = rng.integers(p.nodes, size=count)
-        within = rng.random(count) < p.homophily
-        other = np.where(within, members[inside], outside)
-        # A pair meant to cross classes that does not is dropped, so that `homophily` is the share itself.
-        keep = within | (labels[source] != labels[other]) | (p.classes == 1)
-        fresh = undirected_edges(source[keep], other[keep], p.nodes)
-        both = np.concatenate([edges, fresh], axis=1)
-        edges = undirected_edges(both[0], both[1], p.nodes)
-    if edges.shape[1] > target:
-        chosen = np.sort(rng.permutation(edges.shape[1])[:target])
-        edges = edges[:, chosen]
+        source = rng.integers(nodes, size=missing + missing // 8 + 8)
+        both = np.concatenate([edges, np.stack([source, partner(source)])], axis=1)
+        edges = undirected_edges(both[0], both[1], nodes)
+    if edges.shape[1] > wanted:
+        edges = edges[:, np.sort(rng.permutation(edges.shape[1])[:wanted])]
     return edges
 
 

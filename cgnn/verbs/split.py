@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
             graph.labels,
             dataset=graph.name,
             name=args.name,
-            per_class=args.per_class or (known.per_class if known else 20),
+            per_class=args.per_class if args.per_class is not None else known.per_class if known else 20,
             validation=args.validation,
             test=args.test,
             seed=seed,

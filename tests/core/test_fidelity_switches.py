@@ -1,0 +1,43 @@
+"""The switches and presets of FIDELITY.md."""
+
+import dataclasses
+
+import pytest
+
+from cgnn.errors import UserError
+from cgnn.fidelity import PRESETS, Fidelity, preset
+
+
+def test_the_two_presets_differ_where_paper_and_code_do():
+    released, paper = PRESETS["released"], PRESETS["paper"]
+    differing = {f.name for f in dataclasses.fields(Fidelity) if getattr(released, f.name) != getattr(paper, f.name)}
+    assert differing == {"derivative", "alpha", "source_gradient", "weight_clamp", "features", "discrete_steps"}
+
+
+def test_both_presets_use_the_exact_solver_and_the_valid_selection_rule():
+    for found in PRESETS.values():
+        assert (found.solver, found.selection) == ("exact", "best_validation")
+
+
+def test_one_switch_can_be_flipped_alone():
+    flipped = preset("released", alpha="tabulated")
+    assert dataclasses.replace(flipped, alpha="sigmoid") == PRESETS["released"]
+    assert PRESETS["released"].alpha == "sigmoid"
+
+
+@pytest.mark.parametrize(
+    ("name", "switches", "complaint"),
+    [
+        ("relased", {}, "preset: found 'relased', expected one of released, paper"),
+        ("released", {"alfa": "sigmoid"}, "switch 'alfa' does not exist; there are derivative, alpha"),
+        ("released", {"alpha": "sigmod"}, "switch alpha: found 'sigmod', expected one of tabulated, sigmoid"),
+    ],
+)
+def test_a_misspelt_preset_switch_or_value_is_named_with_what_there_is(name, switches, complaint):
+    with pytest.raises(UserError, match=complaint):
+        preset(name, **switches)
+
+
+def test_a_fidelity_cannot_be_changed_in_place():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        PRESETS["paper"].alpha = "sigmoid"

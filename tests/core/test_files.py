@@ -1,0 +1,52 @@
+"""Outputs appear whole or not at all."""
+
+import hashlib
+import os
+import stat
+
+import pytest
+
+from cgnn.errors import UserError
+from cgnn.files import atomic_path, sha256_of, write_text
+
+
+def test_a_file_appears_whole_with_its_folders(tmp_path):
+    write_text(tmp_path / "a" / "b" / "file.txt", "Â = 1\n")
+    assert (tmp_path / "a" / "b" / "file.txt").read_bytes() == "Â = 1\n".encode()
+
+
+def test_a_failure_leaves_the_old_file_and_no_remains(tmp_path):
+    write_text(tmp_path / "file.txt", "old")
+    with pytest.raises(ZeroDivisionError), atomic_path(tmp_path / "file.txt") as temporary:
+        temporary.write_text("half")
+        raise ZeroDivisionError
+    assert (tmp_path / "file.txt").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
+
+
+def test_until_the_end_the_target_is_not_there(tmp_path):
+    with atomic_path(tmp_path / "file.csv") as temporary:
+        temporary.write_text("x")
+        assert not (tmp_path / "file.csv").exists()
+        assert temporary.suffix == ".csv" and temporary.parent == tmp_path
+    assert (tmp_path / "file.csv").read_text() == "x"
+
+
+def test_an_output_is_readable_as_the_umask_allows(tmp_path):
+    old = os.umask(0o022)
+    try:
+        write_text(tmp_path / "file", "x")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o644
+
+
+def test_a_place_that_cannot_be_written_is_named_with_what_to_do(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(UserError, match=r"file/below: could not be written .* run the same command again"):
+        write_text(tmp_path / "file" / "below", "x")
+
+
+def test_the_sha256_is_that_of_the_bytes(tmp_path):
+    (tmp_path / "file").write_bytes(b"abc" * 100_000)
+    assert sha256_of(tmp_path / "file") == hashlib.sha256(b"abc" * 100_000).hexdigest()

@@ -1,0 +1,143 @@
+"""fetch, graph, split and datasets_table, as a rule or a person calls them."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from cgnn.__main__ import main
+from cgnn.datasets.graph import load_graph
+from cgnn.datasets.registry import DATASETS, lookup, modules_of
+from cgnn.datasets.splits import load_split
+from cgnn.errors import UserError
+from cgnn.fingerprint import import_closure
+
+
+def test_fetch_writes_a_manifest_of_files_sums_and_origins(mirror, tmp_path, capsys):
+    manifest = tmp_path / "raw.json"
+    assert (
+        main(["fetch", "cora", "--cache", str(tmp_path / "c"), "--mirror", str(mirror), "--manifest", str(manifest)])
+        == 0
+    )
+    content = json.loads(manifest.read_text())
+    assert content["dataset"] == "cora" and len(content["files"]) == 8
+    assert {entry["source"] for entry in content["files"]} == {f"mirror {mirror}"}
+    assert all(len(entry["sha256"]) == 64 and entry["bytes"] > 0 for entry in content["files"])
+    assert "cora: 8 files verified" in capsys.readouterr().out
+
+
+def test_fetch_takes_several_datasets(mirror, tmp_path, capsys):
+    assert main(["fetch", "cora", "citeseer", "synthetic", "--cache", str(tmp_path), "--mirror", str(mirror)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_a_misspelt_dataset_is_named_with_the_nearest_right_one(tmp_path, capsys):
+    assert main(["fetch", "citeser", "--cache", str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert "dataset 'citeser' is unknown" in told and "Did you mean citeseer?" in told and "Traceback" not in told
+
+
+def test_graph_and_split_follow_each_other(graph_file, tmp_path):
+    path = graph_file("cora")
+    assert main(["split", "--graph", str(path), "--name", "random03", "--out", str(tmp_path / "s.json")]) == 0
+    split, graph = load_split(tmp_path / "s.json", graph_sha256=load_graph(path).sha256), load_graph(path)
+    assert split.name == "random03"
+    assert np.bincount(graph.labels[split.train]).tolist() == [20] * 7
+
+
+def test_nell_gets_one_training_node_a_class_unless_told_otherwise(graph_file, tmp_path):
+    command = [
+        "split",
+        "--graph",
+        str(graph_file("nell_partial")),
+        "--name",
+        "random00",
+        "--out",
+        str(tmp_path / "s.json"),
+    ]
+    assert main(command) == 0
+    assert len(load_split(tmp_path / "s.json").train) == 105
+    assert main([*command, "--per-class", "0"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--name", "randm00"], "expected fixed or random00"),
+        (["--name", "fixed"], "has no fixed split"),
+        (["--name", "random00", "--validation", "-5"], "validation is -5"),
+    ],
+)
+def test_a_split_that_cannot_be_made_says_why(tmp_path, capsys, arguments, complaint):
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "my.npz", features=rng.random((50, 3)), edges=np.zeros((2, 0), int), labels=np.arange(50) % 2)
+    assert main(["graph", "mine", "--path", str(tmp_path / "my.npz"), "--out", str(tmp_path / "g.npz")]) == 0
+    assert main(["split", "--graph", str(tmp_path / "g.npz"), "--out", str(tmp_path / "s.json"), *arguments]) == 2
+    assert complaint in capsys.readouterr().err
+    assert not (tmp_path / "s.json").exists()
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"nodez": 3}'])
+def test_bad_synthetic_parameters_are_refused(tmp_path, text):
+    assert main(["graph", "synthetic", "--parameters", text, "--out", str(tmp_path / "g.npz")]) == 2
+
+
+def test_table_1_has_the_papers_numbers_beside_ours_with_reasons(graph_file, project, tmp_path):
+    graphs = [str(graph_file(name)) for name in ("cora", "citeseer", "pubmed")]
+    reported = str(project / "paper" / "reported.yaml")
+    assert (
+        main(["datasets_table", "--graphs", *graphs, "--reported", reported, "--out", str(tmp_path / "datasets")]) == 0
+    )
+    markdown = (tmp_path / "datasets.md").read_text()
+    assert "5,278 / 5,429<sup>1</sup>" in markdown and "2,708 / 2,708 |" in markdown
+    assert "0.052 / 0.036" in markdown and "appear exchanged" in markdown
+    latex = (tmp_path / "datasets.tex").read_text()
+    assert r"\toprule" in latex and "4,552 / 4,732$^{1}$" in latex
+    lines = (tmp_path / "datasets.csv").read_text().splitlines()
+    assert lines[0].startswith("dataset,nodes,nodes_paper,edges,edges_paper") and lines[3].startswith(
+        "pubmed,19717,19717,44324,44338"
+    )
+
+
+def test_table_1_explains_every_difference_that_it_shows(dataset, project):
+    import yaml
+
+    from cgnn.render.datasets_table import NO_REASON, rows_of
+
+    reported = yaml.safe_load((project / "paper" / "reported.yaml").read_text())["dataset_statistics"]
+    rows = rows_of([dataset(name) for name in ("cora", "citeseer", "pubmed", "nell_partial")], reported)
+    assert all(reason != NO_REASON for row in rows for reason in row.reasons.values())
+    for row in rows:
+        assert set(row.reasons) == {key for key, value in row.paper.items() if row.ours[key] != value}
+
+
+def test_table_1_says_what_nell_partial_is_and_takes_graphs_the_paper_has_not(dataset, project):
+    from cgnn.datasets.synthetic import Parameters, generate
+    from cgnn.render.datasets_table import as_latex, as_markdown, rows_of
+
+    rows = rows_of([dataset("nell_partial"), generate("my_graph", Parameters())], {})
+    assert "3,575 of its 9,891 labels" in as_markdown(rows)
+    assert "| my_graph | 2,000 / – |" in as_markdown(rows)
+    assert r"my\_graph & 2,000 / --" in as_latex(rows)
+
+
+def test_no_light_verb_imports_torch():
+    verbs = ", ".join(f"cgnn.verbs.{verb}" for verb in ("fetch", "graph", "split", "datasets_table", "convert"))
+    code = f"import sys, {verbs}; assert not {{'torch', 'pandas', 'requests'}} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_network_code_is_not_part_of_what_assembles_a_graph():
+    for name in DATASETS:
+        closure = import_closure("cgnn.verbs.graph", *modules_of(name))
+        assert "cgnn.datasets.network" not in closure
+        assert ("cgnn.datasets.synthetic" in closure) == (name == "synthetic")
+    assert "cgnn.datasets.network" in import_closure("cgnn.verbs.fetch")
+
+
+def test_a_path_makes_any_name_ones_own_graph():
+    assert lookup("anything", path="my.npz").kind == "own"
+    with pytest.raises(UserError, match="your own with --path"):
+        lookup("anything")
