@@ -22,7 +22,8 @@ def draw(convergence: Path) -> Drawing:
         if part.empty:
             continue
         shown = part[part["distance"] > 1e-13]
-        above.plot(part["t"], part["closed_form_distance"].clip(lower=1e-13), color=color, label=f"{label}, closed form")
+        closed = part[part["closed_form_distance"] > 1e-13]  # below it there is only rounding
+        above.plot(closed["t"], closed["closed_form_distance"], color=color, label=f"{label}, closed form")
         above.plot(shown["t"], shown["distance"], marker, color=color, markersize=3, label=f"{label}, exact solver", mew=0)
         below.plot(part["t"], part["norm"], color=color, marker=marker, markersize=2.5, label=label)
         sentences.append(f"{label}: rate {late_rate(part):.4f}, predicted {part['predicted_rate'].iloc[0]:.4f}")

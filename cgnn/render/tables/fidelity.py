@@ -1,5 +1,6 @@
 """Which point of difference between paper and released code makes the published number."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
@@ -8,6 +9,7 @@ from cgnn.analysis import names
 from cgnn.analysis.reported import Reported, load_reported
 from cgnn.analysis.rows import cell, compare, in_order, load_rows, sample
 from cgnn.analysis.statistics import SIGNIFICANCE, welch_from_summary
+from cgnn.fidelity import PRESETS
 from cgnn.render.cells import accuracy_cell, interval_text
 from cgnn.render.table import Cell, Row, Table
 
@@ -19,17 +21,15 @@ SELECTIONS = {
     "test_oracle": "oracle: best test epoch, not a valid protocol",
 }
 WORDS = {
-    "released": "released, nothing flipped",
-    "paper": "paper, everything flipped",
-    "derivative-paper": "derivative as printed",
-    "alpha-tabulated": "α starts at the tabulated value",
-    "source_gradient-flows": "gradient through the source E",
-    "features-rows": "features not binarised",
-    "augmentation-none": "no augmentation",
-    "solver-dopri5": "dopri5 instead of the exact solver",
-    "solver-dopri5_adjoint": "dopri5 with the adjoint",
-    "weight_clamp-open": "M clamped inside (0, 1)",
-    "discrete_steps-50": "50 discrete steps",
+    ("derivative", "paper"): "derivative as printed",
+    ("alpha", "tabulated"): "α starts at the tabulated value",
+    ("source_gradient", "flows"): "gradient through the source E",
+    ("features", "rows"): "features not binarised",
+    ("augmentation", "none"): "no augmentation",
+    ("solver", "dopri5"): "dopri5 instead of the exact solver",
+    ("solver", "dopri5_adjoint"): "dopri5 with the adjoint",
+    ("weight_clamp", "open"): "M clamped inside (0, 1)",
+    ("discrete_steps", "50"): "50 discrete steps",
 }
 
 
@@ -49,11 +49,13 @@ def build(fidelity: Path, reported: Path) -> Table:
         group = f"{names.model(model)}: one switch at a time"
         for variant in variants:
             cells = {names.dataset(d): _switch_cell(of_model, d, variant, printed, model) for d in datasets}
-            table.append(Row(_words(variant, model), cells, group))
-            reaching += [f"{name}: {_words(variant, model)}" for name, item in cells.items() if item.bold and model == "cgnn"]
+            table.append(Row(_words(of_model, variant), cells, group))
+            reaching += [f"{name}: {_words(of_model, variant)}" for name, item in cells.items() if item.bold and model == "cgnn"]
         if model == "cgnn":
-            for variant in [name for name in variants if name in (BASE, "alpha-tabulated", "paper")]:
-                group = f"{names.model(model)}, {_words(variant, model)}: which epoch is reported"
+            for variant in variants:
+                if flipped(of_model, variant) not in ({}, {"alpha": "tabulated"}):
+                    continue
+                group = f"{names.model(model)}, {_words(of_model, variant)}: which epoch is reported"
                 for column, label in SELECTIONS.items():
                     cells = {names.dataset(d): _selection_cell(of_model, d, variant, column, printed, model) for d in datasets}
                     table.append(Row(label, cells, group))
@@ -72,22 +74,43 @@ def build(fidelity: Path, reported: Path) -> Table:
 
 
 def _variants(rows: pd.DataFrame) -> list[str]:
-    found = list(dict.fromkeys(rows["variant"]))
-    middle = sorted(name for name in found if name not in (BASE, "paper"))
-    return [name for name in (BASE, *middle, "paper") if name in found]
+    """The base first, the whole other preset last."""
+    found = sorted(set(rows["variant"]))
+    return sorted(found, key=lambda name: {0: 0, 1: 1}.get(len(flipped(rows, name)), 2))
 
 
-def _words(variant: str, model: str) -> str:
-    short = variant.removeprefix(f"{model}-")
-    return WORDS.get(short, short.replace("-", ": ").replace("_", " "))
+def flipped(rows: pd.DataFrame, variant: str) -> dict[str, str]:
+    """The switches in which a variant's runs differ from the released preset."""
+    first = rows[rows["variant"] == variant].iloc[0]
+    base = PRESETS[BASE]
+    found = {field.name: first.get(f"sw_{field.name}") for field in fields(base)}
+    return {
+        name: str(value)
+        for name, value in found.items()
+        if value is not None and not pd.isna(value) and _text(value) != str(getattr(base, name))
+    }
+
+
+def _text(value: object) -> str:
+    """CSV readers make 50.0 of the switch value 50."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _words(rows: pd.DataFrame, variant: str) -> str:
+    switches = flipped(rows, variant)
+    if not switches:
+        return "released, nothing flipped"
+    if rows[rows["variant"] == variant]["preset"].iloc[0] == "paper" or len(switches) >= 4:
+        return "paper, everything flipped"
+    words = [WORDS.get((name, _text(value)), f"{name}: {value}".replace("_", " ")) for name, value in switches.items()]
+    return " and ".join(words)
 
 
 def _base(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """The released preset's rows of this model, whatever its variant is called."""
-    for name in (BASE, f"{rows['model'].iloc[0]}-{BASE}", f"{rows['model'].iloc[0]}-augmentation-zeros"):
-        found = cell(rows, dataset=dataset, variant=name)
-        if len(found):
-            return found
+    for variant in sorted(set(rows["variant"])):
+        if not flipped(rows, variant):
+            return cell(rows, dataset=dataset, variant=variant)
     return rows.iloc[:0]
 
 
