@@ -47,6 +47,7 @@ def _transfer(url: str, partial: Path, timeouts: tuple[float, float]) -> None:
     import requests
     from tqdm import tqdm
 
+    name = url.rpartition("/")[2]
     have = partial.stat().st_size if partial.is_file() else 0
     # No transparent compression: a byte range must count the bytes of the file itself.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
@@ -55,15 +56,14 @@ def _transfer(url: str, partial: Path, timeouts: tuple[float, float]) -> None:
             if response.status_code == 416:
                 # The partial file is as long as the whole or longer: start again, the sha256 would not tell why.
                 partial.unlink()
-                raise _Transient(f"{url}: the partial download did not fit")
+                raise _Transient(f"{name}: the partial download did not fit")
             if response.status_code >= 500 or response.status_code == 429:
-                raise _Transient(f"{url}: HTTP {response.status_code} {response.reason}")
+                raise _Transient(f"{name}: HTTP {response.status_code} {response.reason}")
             if response.status_code not in (200, 206):
-                raise NetworkError(f"{url}: HTTP {response.status_code} {response.reason}")
+                raise NetworkError(f"{name}: HTTP {response.status_code} {response.reason}")
             resumed = response.status_code == 206
             size = int(response.headers["Content-Length"]) if "Content-Length" in response.headers else None
             total = None if size is None else size + (have if resumed else 0)
-            name = url.rpartition("/")[2]
             with (
                 open(partial, "ab" if resumed else "wb") as stream,
                 # disable=None: a bar on a terminal, silence in a log.
@@ -75,9 +75,9 @@ def _transfer(url: str, partial: Path, timeouts: tuple[float, float]) -> None:
                     stream.write(chunk)
                     bar.update(len(chunk))
             if total is not None and partial.stat().st_size < total:
-                raise _Transient(f"{url}: the connection ended after {partial.stat().st_size} of {total} bytes")
+                raise _Transient(f"{name}: the connection ended after {partial.stat().st_size} of {total} bytes")
     except requests.exceptions.RequestException as error:
-        raise _Transient(f"{url}: {_plain(error)}") from error
+        raise _Transient(f"{name}: {_plain(error)}") from error
 
 
 def _plain(error: Exception) -> str:
@@ -111,6 +111,12 @@ def pip_download(requirement: str, folder: Path, *options: str) -> Path:
     finished = subprocess.run([*command, requirement], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     wheels = list(folder.glob("*.whl"))
     if finished.returncode or len(wheels) != 1:
-        last = [line.strip() for line in finished.stdout.splitlines() if line.strip()][-1:]
-        raise NetworkError(f"pip download {requirement}: {(last or ['no wheel arrived'])[0]}")
+        raise NetworkError(f"pip download {requirement}: {_why(finished.stdout)}")
     return wheels[0]
+
+
+def _why(told: str) -> str:
+    """pip's last line, and before it the reason of its retries: it calls an index it cannot reach an empty one."""
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    broken = [line.partition("connection broken by ")[2] for line in lines if "connection broken by " in line]
+    return "; ".join([*broken[-1:], *lines[-1:]]) or "no wheel arrived"

@@ -173,7 +173,7 @@ def fetch(
         for file_set in dataset.file_sets:
             if not (missing := _missing(file_set.files, folder, reasons)):
                 return _fetched(file_set, folder, {})
-        reasons.append(f"cache {folder}: lacks {_brief(missing)}")
+            reasons.append(f"cache {folder}: lacks {_brief(missing)}")
         for source in default_sources(mirror) if sources is None else sources:
             for file_set in dataset.file_sets:
                 missing = _missing(file_set.files, folder, reasons)
@@ -182,7 +182,9 @@ def fetch(
                     continue
                 try:
                     source.bring(offered, folder)
-                except (Unavailable, NetworkError, WrongChecksum, BadArchive, OSError) as error:
+                except Unavailable as error:
+                    reasons.append(f"{source.label}: {error}")
+                except (NetworkError, WrongChecksum, BadArchive, OSError) as error:
                     reasons.append(f"{source.label}: {error}")
                     print(f"{name}: {source.label}: {error}; trying the next source", file=sys.stderr)
                 if not _missing(file_set.files, folder, reasons):

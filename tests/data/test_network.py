@@ -1,7 +1,11 @@
 """Downloads that break, hang, are refused, and are continued."""
 
 import ast
+import os
 import socket
+import subprocess
+import sys
+import termios
 import time
 
 import pytest
@@ -98,10 +102,19 @@ def test_a_port_where_nobody_listens_is_reported(tmp_path):
         download(f"http://127.0.0.1:{port}/file", tmp_path / "file", **QUICK)
 
 
-def test_a_bar_is_shown_on_a_terminal_alone(web, tmp_path, capsys):
+def test_a_bar_is_shown_on_a_terminal_and_not_in_a_log(web, tmp_path, capsys):
     web.files["/file"] = BODY
-    download(f"{web.url}/file", tmp_path / "file", **QUICK)
+    download(f"{web.url}/file", tmp_path / "log", **QUICK)
     assert capsys.readouterr().err == ""
+    code = (
+        f"from cgnn.datasets.network import download as d; from pathlib import Path; d('{web.url}/file', Path('file'))"
+    )
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, stderr=theirs, check=True)
+    os.close(theirs)
+    assert b"100%" in os.read(ours, 10_000)
+    os.close(ours)
 
 
 def test_the_network_is_touched_in_one_file(project):
@@ -114,6 +127,14 @@ def test_the_network_is_touched_in_one_file(project):
             if words & {name.split(".")[0] for name in names}:
                 touching.add(path.relative_to(project / "cgnn").as_posix())
     assert touching == {"datasets/network.py"}
+
+
+def test_pip_that_cannot_reach_its_index_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    with pytest.raises(NetworkError, match=r"refused.*[Nn]o matching distribution"):
+        network.pip_download("nothing-like-this==1", tmp_path)
 
 
 def test_pip_tells_why_it_failed(tmp_path, monkeypatch):
