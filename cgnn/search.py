@@ -158,6 +158,10 @@ def _open(store: Path, space: Mapping[str, str], seed: int, trials: int) -> Any:
     # Orion probes the git repository of the running script and warns about packages it does not need.
     warnings.filterwarnings("ignore")
     logging.getLogger("orion").setLevel(logging.ERROR)
+    import numpy
+
+    # Orion 0.2.3 spells it so where a prior has choices; numpy 1.24 took the name away.
+    numpy.object = object  # type: ignore[attr-defined]
     from orion.client import build_experiment
 
     try:

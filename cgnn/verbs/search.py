@@ -12,8 +12,13 @@ import argparse
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cgnn.errors import UserError
+
+if TYPE_CHECKING:
+    from cgnn.hyperparameters import Hyperparameters
+    from cgnn.search import Trial
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
     fidelity = preset(args.preset)
     fingerprint = training_fingerprint(args.model, fidelity)
     check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn search --model {args.model}")
-    base = _base(args)
+    base = _base(args, args.epochs)
     space = _space(args.prior)
     graph = load_graph(args.graph)
     split = load_split(args.split_file, graph_sha256=graph.sha256)
@@ -80,7 +85,7 @@ def run(args: argparse.Namespace) -> None:
     )
     started, before = time.perf_counter(), []
 
-    def report(trial, done: int) -> None:
+    def report(trial: "Trial", done: int) -> None:
         before.append(trial)
         outcome = trial.result.status if trial.result.accuracy is None else f"validation {trial.result.accuracy:.1f}"
         print(f"trial {trial.index + 1} of {args.trials}: {outcome}, {trial.params}", file=sys.stderr, flush=True)
@@ -96,10 +101,10 @@ def run(args: argparse.Namespace) -> None:
     notes = {"trials": len(trials), "completed": completed, "code_fingerprint": fingerprint}
     if best is None:
         # An outcome, not a crash: the trainings that follow will show the same status in their rows.
-        hyper.save(base, args.best_out, note="no trial completed; these are the published values", **notes)
+        hyper.save(_base(args, None), args.best_out, note="no trial completed; these are the published values", **notes)
     else:
         found = {"trial": best.index, "validation_accuracy": best.result.accuracy}
-        chosen = hyper.override(base, **best.params)
+        chosen = hyper.override(base, **best.params, epochs=_base(args, None).epochs)  # of a training, not of a trial
         hyper.save(chosen, args.best_out, **found, **notes)
     accuracy = "no trial completed" if best is None else f"best validation {best.result.accuracy:.1f}"
     print(
@@ -109,7 +114,7 @@ def run(args: argparse.Namespace) -> None:
     )
 
 
-def _base(args: argparse.Namespace):
+def _base(args: argparse.Namespace, epochs: int | None) -> "Hyperparameters":
     """The values a space leaves out: the published ones, of the other split kind where this one has none."""
     from cgnn import hyperparameters as hyper
 
@@ -117,7 +122,7 @@ def _base(args: argparse.Namespace):
     base = hyper.published(args.dataset, args.split, args.model) or hyper.published(args.dataset, other, args.model)
     if base is None:
         raise UserError(f"{args.model}: no published settings to start from; add the model to paper/baselines.yaml")
-    return base if args.epochs is None else hyper.override(base, epochs=args.epochs)
+    return base if epochs is None else hyper.override(base, epochs=epochs)
 
 
 def _space(priors: list[str]) -> dict[str, str]:
@@ -132,7 +137,7 @@ def _space(priors: list[str]) -> dict[str, str]:
     return space
 
 
-def _write_trials(path: Path, trials: list, names: list[str]) -> None:
+def _write_trials(path: Path, trials: "list[Trial]", names: list[str]) -> None:
     import csv
     import io
 
