@@ -1,16 +1,16 @@
 """The exact solver: H(t1) = f(M)E as a Chebyshev series in X, with its gradient written by hand.
 
-Forward. T_0 = E, T_1 = XE, T_{k+1} = 2X T_k − T_{k−1}, H = Σ T_k c_k. With X = I − 2 D_α R the recurrence
-is run on the differences Δ_k = T_k − T_{k−1} and on P_k = 4R T_k,
+Forward. T_0 = E, T_1 = XE, T_{k+1} = 2X T_k − T_{k−1}, H = Σ T_k c_k. With X = I − (2/b) D_α R, b ≥ max α, the
+recurrence is run on the differences Δ_k = T_k − T_{k−1} and on P_k = 4R T_k,
 
-    Δ_{k+1} = Δ_k − α P_k      P_{k+1} = P_k + 4R Δ_{k+1}      H = Σ_k Δ_k (c_k + c_{k+1} + …),   Δ_0 = E
+    Δ_{k+1} = Δ_k − (α/b) P_k      P_{k+1} = P_k + 4R Δ_{k+1}      H = Σ_k Δ_k (c_k + c_{k+1} + …),   Δ_0 = E
 
 (half of P_0 in Δ_1), which is one sparse product and two passes a term, loses no digits where X is near
 I, and leaves behind the P_k, all that the gradient of α needs.
 
 Backward. Clenshaw's recurrence on the incoming gradient ḡ: b_k = ḡ c_k + 2X^T b_{k+1} − b_{k+2}, then
-dE = ḡ c_0 + X^T b_1 − b_2 and dα = −½ b_1·P_0 − Σ_{k≥1} b_{k+1}·P_k, row by row. The P_k are kept, or run
-backwards from the last (P_k = P_{k+1} − 4R Δ_{k+1}, Δ_k = Δ_{k+1} + α P_k): memory free of t1 for one
+dE = ḡ c_0 + X^T b_1 − b_2 and b·dα = −½ b_1·P_0 − Σ_{k≥1} b_{k+1}·P_k, row by row. The P_k are kept, or run
+backwards from the last (P_k = P_{k+1} − 4R Δ_{k+1}, Δ_k = Δ_{k+1} + (α/b) P_k): memory free of t1 for one
 more product a term. The gradient is that of the series itself, not of a second ODE.
 
 When the source's gradient is cut, dE is the series of e^{zt} alone; dα is still the full one.
@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from cgnn.dynamics.coefficients import Function, coefficients, default_tolerance
+from cgnn.dynamics.coefficients import Function, coefficients, default_tolerance, spectral_bound
 from cgnn.dynamics.matrix_coefficients import matrix_coefficients
 from cgnn.dynamics.operator import Propagation
 from cgnn.dynamics.problem import LinearODE
@@ -55,21 +55,25 @@ def solve_recomputing(ode: LinearODE, t1: float, *, tolerance: float | None = No
 def solve_together(ode: LinearODE, t1: float, *, recompute: bool = False, tolerance: float | None = None) -> Tensor:
     """All replicas in one wide product: the way to fill a GPU."""
     tolerance = default_tolerance(ode.E.dtype) if tolerance is None else tolerance
-    derivative = ode.propagation.derivative
+    derivative, bound = ode.propagation.derivative, spectral_bound(ode.alpha)
     main: Function = "exponential" if ode.source == "none" else "full"
     if ode.weight is None:
-        value: Series = coefficients(t1, main, derivative, tolerance)
-        start: Series | None = coefficients(t1, "exponential", derivative, tolerance) if ode.source == "cut" else None
-        return _Series.apply(ode.E, ode.alpha, None, ode.propagation, value, start, recompute)
+        value: Series = coefficients(t1, main, derivative, bound, tolerance)
+        start: Series | None = (
+            coefficients(t1, "exponential", derivative, bound, tolerance) if ode.source == "cut" else None
+        )
+        return _Series.apply(ode.E, ode.alpha, None, ode.propagation, value, start, bound, recompute)
     size = ode.E.shape[-1]
-    C = matrix_coefficients(ode.weight, size, t1, main, derivative, tolerance, ode.E.dtype)
+    C = matrix_coefficients(ode.weight, size, t1, main, derivative, bound, tolerance, ode.E.dtype)
     if ode.E.dim() == 3 and C.dim() == 3:
         C = C.unsqueeze(1).expand(-1, ode.E.shape[1], -1, -1)
     start = None
     if ode.source == "cut":
-        start = matrix_coefficients(ode.weight.detach(), size, t1, "exponential", derivative, tolerance, ode.E.dtype)
+        start = matrix_coefficients(
+            ode.weight.detach(), size, t1, "exponential", derivative, bound, tolerance, ode.E.dtype
+        )
         start = start.unsqueeze(1).expand(-1, *C.shape[1:]) if start.dim() < C.dim() else start
-    return _Series.apply(ode.E, ode.alpha, C, ode.propagation, None, start, recompute)
+    return _Series.apply(ode.E, ode.alpha, C, ode.propagation, None, start, bound, recompute)
 
 
 class _Series(torch.autograd.Function):
@@ -84,15 +88,17 @@ class _Series(torch.autograd.Function):
         propagation: Propagation,
         value: Series | None,
         start: Series | None,
+        bound: float,
         recompute: bool,
     ) -> Tensor:
         c = value if C is None else C
         assert c is not None
         _, wants_alpha, wants_C, *_ = ctx.needs_input_grad
         flat = E.reshape(E.shape[0], -1).contiguous()
+        alpha = alpha / bound
         store = not recompute
         H, trace = run_series(propagation, flat, spread(alpha, E.shape), c, wants_alpha and store, wants_C and store)
-        ctx.propagation, ctx.value, ctx.start, ctx.recompute = propagation, value, start, recompute
+        ctx.propagation, ctx.value, ctx.start, ctx.bound, ctx.recompute = propagation, value, start, bound, recompute
         ctx.counts = len(c), len(trace.P), len(trace.delta)
         needed = wants_alpha or wants_C
         ctx.save_for_backward(alpha, C, flat if wants_C else None, *(trace.P + trace.delta if needed else []))
@@ -116,7 +122,7 @@ class _Series(torch.autograd.Function):
         dE = d_alpha = dC = None
         if wants_alpha:
             dE, dot = clenshaw(step, g, c, P if terms > 1 else None)
-            rows = torch.zeros_like(alpha) if dot is None else dot.view(gradient.shape).sum(-1).neg_()
+            rows = torch.zeros_like(alpha) if dot is None else dot.view(gradient.shape).sum(-1).mul_(-1 / ctx.bound)
             d_alpha = rows if rows.dim() == alpha.dim() else rows.sum(-1)
         if wants_C:
             if ctx.recompute:
@@ -129,7 +135,16 @@ class _Series(torch.autograd.Function):
             dC = torch.stack([_moment(E, gradient), *ordered]).cumsum(0)
         if wants_E and (dE is None or ctx.start is not None):
             dE, _ = clenshaw(step, g, c if ctx.start is None else ctx.start)
-        return dE.view(gradient.shape) if wants_E and dE is not None else None, d_alpha, dC, None, None, None, None
+        return (
+            dE.view(gradient.shape) if wants_E and dE is not None else None,
+            d_alpha,
+            dC,
+            None,
+            None,
+            None,
+            None,
+            None,
+        )
 
 
 def _moment(delta: Tensor, gradient: Tensor) -> Tensor:

@@ -33,10 +33,20 @@ def solution_of(z: np.ndarray, t1: float, function: Function) -> np.ndarray:
     return exponential + np.where(z == 0, t1, np.expm1(z * t1) / safe)
 
 
-def cosine_transform(t1: float) -> tuple[np.ndarray, np.ndarray]:
-    """The matrix (N, N) from samples of f at the nodes to c_0, c_1, …, and the nodes z in [−1, 0].
+def spectral_bound(alpha: torch.Tensor) -> float:
+    """b ≥ max α, rounded up to 1/64 so that the coefficients are found in the cache from step to step.
 
-    c_k = (2/N) Σ_q cos(kθ_q) f(z_q), half for k = 0, θ_q = (2q + 1)π/2N, z = (cos θ − 1)/2.
+    The spectrum of D_α R lies in [0, max α], and a shorter interval needs fewer terms.
+    """
+    largest = float(alpha.detach().max()) if alpha.numel() else 0.0
+    return max(1, math.ceil(largest * 64)) / 64
+
+
+def cosine_transform(t1: float, bound: float, derivative: str) -> tuple[np.ndarray, np.ndarray]:
+    """The matrix (N, N) from samples of f at the nodes to c_0, c_1, …, and the nodes z.
+
+    c_k = (2/N) Σ_q cos(kθ_q) f(z_q), half for k = 0, θ_q = (2q + 1)π/2N. With X = I − (2/b) D_α R, x = cos θ
+    stands for z = −b(1 − x)/2 when released, and z = b(1 − x)/2 − 1 in the paper.
     """
     if not (math.isfinite(t1) and t1 >= 0):
         raise UserError(f"t1: found {t1}, expected a finite ending time of at least 0")
@@ -45,12 +55,8 @@ def cosine_transform(t1: float) -> tuple[np.ndarray, np.ndarray]:
     # Angles reduced as whole numbers first: cos of a large kθ would carry the rounding of kθ.
     matrix = (2 / count) * np.cos(np.outer(np.arange(count), odd) % (4 * count) * (np.pi / (2 * count)))
     matrix[0] /= 2
-    return matrix, -(np.sin(odd * (np.pi / (4 * count))) ** 2)  # half angles: no cancellation near z = 0
-
-
-def orientation(terms: int, derivative: str) -> np.ndarray:
-    """The sign of each term. X = 2M + I when released, −(2M + I) in the paper, and T_k(−x) = (−1)^k T_k(x)."""
-    return np.where((np.arange(terms) % 2 == 1) & (derivative == "paper"), -1.0, 1.0)
+    distance = bound * np.sin(odd * (np.pi / (4 * count))) ** 2  # b(1 − x)/2 without cancellation near x = 1
+    return matrix, -distance if derivative == "released" else distance - 1
 
 
 def degree_for(c: np.ndarray, scale: float, tolerance: float) -> int:
@@ -61,10 +67,9 @@ def degree_for(c: np.ndarray, scale: float, tolerance: float) -> int:
 
 
 @lru_cache(maxsize=1024)
-def coefficients(t1: float, function: Function, derivative: str, tolerance: float) -> tuple[float, ...]:
+def coefficients(t1: float, function: Function, derivative: str, bound: float, tolerance: float) -> tuple[float, ...]:
     """c_0 … c_{K−1} with f(M) = Σ c_k T_k(X), in float64: t1 rounded to float32 alone would cost 5e-7."""
-    matrix, z = cosine_transform(t1)
-    c = matrix @ solution_of(z, t1, function)
-    scale = 1.0 + t1 if function == "full" else 1.0  # max |f| on [−1, 0], at z = 0
-    terms = degree_for(c, scale, tolerance)
-    return tuple((orientation(terms, derivative) * c[:terms]).tolist())
+    matrix, z = cosine_transform(t1, bound, derivative)
+    samples = solution_of(z, t1, function)
+    c = matrix @ samples
+    return tuple(c[: degree_for(c, samples.max(), tolerance)].tolist())

@@ -18,26 +18,33 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from cgnn.dynamics.coefficients import Function, coefficients, cosine_transform, orientation
+from cgnn.dynamics.coefficients import Function, coefficients, cosine_transform
 
 #: eigenvalues closer than this over t1 count as meeting: both formulas err by about 1e-11 there.
 _MEETING = 1e-5
 
 
 def matrix_coefficients(
-    W: Tensor, size: int, t1: float, function: Function, derivative: str, tolerance: float, dtype: torch.dtype
+    W: Tensor,
+    size: int,
+    t1: float,
+    function: Function,
+    derivative: str,
+    bound: float,
+    tolerance: float,
+    dtype: torch.dtype,
 ) -> Tensor:
     """The leading size × size block of C_0 … C_{K−1}: (K, size, size), or (K, R, size, size)."""
-    return _MatrixFunction.apply(W, size, t1, function, derivative, tolerance).to(dtype)
+    return _MatrixFunction.apply(W, size, t1, function, derivative, bound, tolerance).to(dtype)
 
 
 class _MatrixFunction(torch.autograd.Function):
     @staticmethod
     def forward(  # type: ignore[override]
-        ctx: Any, W: Tensor, size: int, t1: float, function: Function, derivative: str, tolerance: float
+        ctx: Any, W: Tensor, size: int, t1: float, function: Function, derivative: str, bound: float, tolerance: float
     ) -> Tensor:
         eigenvalues, Q = torch.linalg.eigh(W.double())
-        transform, z = _transform(t1, function, derivative, tolerance, W.device)
+        transform, z = _transform(t1, derivative, bound, tolerance, W.device)
         u = z.view(-1, *[1] * eigenvalues.dim()) + (eigenvalues - 1)  # (N, …, w)
         value, slope = solution_and_slope(u, t1, function)
         c = torch.tensordot(transform, value, dims=1)  # c_k(λ): (K, …, w)
@@ -57,21 +64,22 @@ class _MatrixFunction(torch.autograd.Function):
         divided = torch.where(meeting, mean_slope, chord)
         inner = (divided * (top.mT @ dC.double() @ top)).sum(0)
         dW = Q @ inner @ Q.mT
-        return (0.5 * (dW + dW.mT)).to(ctx.dtype), None, None, None, None, None
+        return (0.5 * (dW + dW.mT)).to(ctx.dtype), None, None, None, None, None, None
 
 
 @lru_cache(maxsize=256)
 def _transform(
-    t1: float, function: Function, derivative: str, tolerance: float, device: torch.device
+    t1: float, derivative: str, bound: float, tolerance: float, device: torch.device
 ) -> tuple[Tensor, Tensor]:
     """The cosine transform for the first K terms, (K, N), and the nodes z (N).
 
-    K is that of λ = 1: below it f is smoother, above it scaled by e^{(λ−1)t}, the series with it.
+    K is what either part of f needs relative to its own size: for λ > 1 it is e^{(z+λ−1)t} that dominates,
+    a multiple of e^{zt}; for λ < 1 both parts are smoother than at λ = 1.
     """
-    terms = len(coefficients(t1, function, derivative, tolerance))
-    matrix, z = cosine_transform(t1)
-    transform = orientation(terms, derivative)[:, None] * matrix[:terms]
-    return torch.from_numpy(transform).to(device), torch.from_numpy(z).to(device)
+    needed = (coefficients(t1, part, derivative, bound, tolerance) for part in ("full", "exponential"))
+    terms = max(len(c) for c in needed)
+    matrix, z = cosine_transform(t1, bound, derivative)
+    return torch.from_numpy(matrix[:terms].copy()).to(device), torch.from_numpy(z).to(device)
 
 
 def solution_and_slope(u: Tensor, t1: float, function: Function) -> tuple[Tensor, Tensor]:

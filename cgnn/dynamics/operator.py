@@ -5,9 +5,8 @@ Both presets are brought to one form. With Â = D^-1/2 (Adj + γI) D^-1/2 and D_
     paper     M = (α/2)(I + Â) − I     spectrum in [−1, 0)     R = (I + Â)/2     M =  D_α R − I
     released  M = (α/2)(Â − I)         spectrum in [−α, 0]     R = (I − Â)/2     M = −D_α R
 
-R is symmetric with spectrum in [0, 1] and never changes; only α is learned. X = I − 2 D_α R has its
-spectrum in [−1, 1] and is what the Chebyshev series runs on: M = (X − I)/2 when released, M = −(X + I)/2
-in the paper.
+R is symmetric with spectrum in [0, 1] and never changes; only α is learned. X = I − (2/b) D_α R has its
+spectrum in [−1, 1] for any b ≥ max α and is what the Chebyshev series runs on.
 """
 
 from dataclasses import dataclass
@@ -52,11 +51,12 @@ def normalised_adjacency(
     adjacency = torch.sparse_coo_tensor(index, weight, (num_nodes, num_nodes), check_invariants=False).coalesce()
     (row, col), value = adjacency.indices(), adjacency.values()
     degree = torch.zeros(num_nodes, dtype=torch.float64, device=device).index_add_(0, row, value)
-    scale = torch.where(degree > 0, degree, 1.0).rsqrt()
+    degree = torch.where(degree > 0, degree, 1.0)
+    normalised = value / (degree[row] * degree[col]).sqrt()  # exactly 1 for an isolated node
     _check_symmetric(row, col, value, num_nodes)
     crow = torch.zeros(num_nodes + 1, dtype=torch.int64, device=device)
     crow[1:] = torch.bincount(row, minlength=num_nodes).cumsum(0)
-    return csr_tensor(crow, col, (value * scale[row] * scale[col]).to(dtype), (num_nodes, num_nodes))
+    return csr_tensor(crow, col, normalised.to(dtype), (num_nodes, num_nodes))
 
 
 def _check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> None:

@@ -1,8 +1,8 @@
 """The three-term recurrences of the exact solver: forwards on the state, backwards on its gradient.
 
 A series has K coefficients c_0 … c_{K−1}, each a number (without weights) or a matrix (with weights,
-acting on the state from the right). States are flat, (n, d) or (n, R·d); no function here is recorded
-by autograd.
+acting on the state from the right). States are flat, (n, d) or (n, R·d). The α here is α/b, scaled so
+that X = I − 2 D_α R has its spectrum in [−1, 1]. No function here is recorded by autograd.
 """
 
 from collections.abc import Iterator, Sequence

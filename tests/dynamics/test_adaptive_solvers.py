@@ -1,0 +1,90 @@
+"""The torchdiffeq solvers: they agree with each other, and the adjoint's gradient through the source arrives."""
+
+import pytest
+import torch
+
+from cgnn.dynamics.problem import LinearODE
+from cgnn.dynamics.solvers import SOLVER_MODULES, SOLVERS, solve
+from cgnn.errors import UserError
+
+
+def gradients(solver, ode, inputs, t1=6.0, **options):
+    H = solve(solver, ode, t1, **options)
+    torch.manual_seed(1)
+    return [H, *torch.autograd.grad(H, inputs, torch.randn_like(H), allow_unused=True, materialize_grads=True)]
+
+
+def fresh(case, source):
+    W = None if case.U is None else (case.U * case.M) @ case.U.T
+    return LinearODE(case.ode.propagation, case.E, case.alpha, W, source)
+
+
+@pytest.mark.parametrize("derivative", ["paper", "released"])
+@pytest.mark.parametrize("source", ["flows", "cut", "none"])
+@pytest.mark.parametrize("weight", [None, "learned"])
+@pytest.mark.parametrize("solver, options, tolerance", [
+    ("dopri5", {"rtol": 1e-9, "atol": 1e-11}, 1e-6),
+    ("dopri5_adjoint", {"rtol": 1e-9, "atol": 1e-11}, 1e-5),
+    ("rk4", {}, 1e-3),
+    ("rk4_adjoint", {}, 1e-3),
+])  # fmt: skip
+def test_every_solver_agrees_with_the_exact_one(
+    problem, ordinary, same, derivative, source, weight, solver, options, tolerance
+):
+    case = problem(ordinary, derivative, source, weight)
+    expected = gradients("exact", fresh(case, source), case.inputs)
+    found = gradients(solver, fresh(case, source), case.inputs, **options)
+    for a, b in zip(found, expected, strict=True):
+        same(a, b, tolerance)
+
+
+def test_with_the_adjoint_the_encoder_learns_through_the_source_term(problem, ordinary, same):
+    """The classic mistake: E is a constant to the adjoint, and only the path through H(0) remains."""
+    case = problem(ordinary, "released")
+    encoder = torch.nn.Linear(2, 2, dtype=torch.float64)
+
+    def gradient(solver, source):
+        ode = LinearODE(case.ode.propagation, encoder(case.E.detach()), case.alpha, None, source)
+        return torch.autograd.grad(solve(solver, ode, 6.0).square().sum(), encoder.weight)[0]
+
+    same(gradient("dopri5_adjoint", "flows"), gradient("dopri5", "flows"), 1e-5)
+    assert not torch.allclose(gradient("dopri5_adjoint", "flows"), gradient("dopri5_adjoint", "cut"), rtol=1e-2)
+
+
+def test_augmented_columns_stay_zero_without_weights(problem, ordinary):
+    ode = problem(ordinary, "released").ode
+    doubled = LinearODE(ode.propagation, ode.E, ode.alpha, width=4)
+    assert torch.allclose(solve("dopri5", doubled, 6.0), solve("dopri5", ode, 6.0), rtol=1e-5)
+    assert torch.equal(solve("exact", doubled, 6.0), solve("exact", ode, 6.0))
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+def test_at_time_zero_nothing_has_happened(problem, ordinary, solver):
+    ode = problem(ordinary, "paper", "flows", "learned").ode
+    assert torch.allclose(solve(solver, ode, 0.0), ode.E)
+
+
+@pytest.mark.parametrize("solver", ["dopri5", "rk4_adjoint"])
+def test_replicas_go_through_time_stepping_as_well(problem, ordinary, same, solver):
+    cases = [problem(ordinary, "released", "flows", "learned") for _ in range(2)]
+    stacked = LinearODE(
+        cases[0].ode.propagation,
+        torch.stack([case.E for case in cases], 1),
+        torch.stack([case.alpha for case in cases], 1),
+        torch.stack([case.ode.weight for case in cases]),
+    )
+    H = solve(solver, stacked, 3.0)
+    for r, case in enumerate(cases):
+        same(H[:, r], solve(solver, case.ode, 3.0), 1e-5)
+
+
+def test_an_unknown_solver_is_named_with_those_there_are(problem, ordinary):
+    with pytest.raises(UserError, match=r"found 'euler', expected one of exact, exact_recompute, dopri5"):
+        solve("euler", problem(ordinary, "paper").ode, 1.0)
+
+
+def test_the_exact_solver_needs_no_torchdiffeq():
+    assert {SOLVER_MODULES["exact"], SOLVER_MODULES["exact_recompute"]} == {"cgnn.dynamics.chebyshev"}
+    from cgnn.fingerprint import import_closure
+
+    assert "cgnn.dynamics.adaptive" not in import_closure("cgnn.models.cgnn", "cgnn.dynamics.chebyshev")
