@@ -10,7 +10,7 @@ import yaml
 from cgnn.errors import UserError
 from cgnn.fidelity import PRESETS, preset
 from cgnn.hyperparameters import TYPES as HYPERPARAMETERS
-from cgnn.models.registry import MODELS
+from cgnn.models.registry import MODELS, resolve_method
 
 PROJECT = Path(__file__).parent.parent
 SCHEMA = PROJECT / "workflow" / "schemas" / "config.schema.yaml"
@@ -147,14 +147,18 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
     yield from _unknown("curves.models", config["curves"]["models"], MODELS)
     for section in ("sweeps", "profiles", "curves"):
         yield from _unknown(f"{section}.preset", [config[section]["preset"]], PRESETS)
-    for where, entries in (("profiles.methods", config["profiles"]["methods"]), ("fidelity.variants", config["fidelity"]["variants"])):
-        for name, entry in active(entries).items():
-            yield from _unknown(f"{where}.{name}.model", [entry["model"]], MODELS)
-            yield from _unknown(f"{where}.{name}.preset", [entry.get("preset", "released")], PRESETS)
-            try:
-                preset("released", **entry.get("switches", {}))
-            except UserError as error:
-                yield f"{where}.{name}.switches: {error}"
+    for method in active(config["profiles"]["methods"]):
+        try:
+            resolve_method(method, PRESETS["released"])
+        except UserError as error:
+            yield f"profiles.methods.{method}: {error}"
+    for name, variant in active(config["fidelity"]["variants"]).items():
+        yield from _unknown(f"fidelity.variants.{name}.model", [variant["model"]], MODELS)
+        yield from _unknown(f"fidelity.variants.{name}.preset", [variant["preset"]], PRESETS)
+        try:
+            preset("released", **variant.get("switches", {}))
+        except UserError as error:
+            yield f"fidelity.variants.{name}.switches: {error}"
 
 
 def _unknown(where: str, found: Iterable[str], known: Iterable[str]) -> Iterable[str]:

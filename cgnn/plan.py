@@ -6,7 +6,9 @@ from typing import Any
 
 from cgnn.chunks import chunk_files
 from cgnn.config import active, active_datasets, axis_of
+from cgnn.fidelity import PRESETS
 from cgnn.hyperparameters import published
+from cgnn.models.registry import MODELS, resolve_method
 
 Config = Mapping[str, Any]
 
@@ -57,11 +59,7 @@ class Profile:
 
     dataset: str
     method: str
-    model: str
-    preset: str
-    axis: str
     value: float
-    switches: tuple[tuple[str, str], ...] = ()
 
     @property
     def file(self) -> str:
@@ -176,10 +174,9 @@ def profiles(config: Config) -> Iterator[Profile]:
     section = config["profiles"]
     for dataset in _chosen(config, section["datasets"]):
         for method, entry in active(section["methods"]).items():
-            axis = axis_of(entry["model"]) or "t1"
-            for value in entry.get("values", section[axis]):
-                switches = tuple(entry.get("switches", {}).items())
-                yield Profile(dataset, method, entry["model"], section["preset"], _key(entry["model"]), value, switches)
+            model, _ = resolve_method(method, PRESETS[section["preset"]])
+            for value in entry.get("values", section[axis_of(model) or "t1"]):
+                yield Profile(dataset, method, value)
 
 
 def _cells(config: Config, block: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -195,6 +192,4 @@ def _chosen(config: Config, names: list[str]) -> list[str]:
 
 def _key(model: str) -> str:
     """The hyperparameter behind the axis."""
-    from cgnn.models.registry import MODELS
-
     return MODELS[model].axis or "t1"

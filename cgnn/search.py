@@ -74,6 +74,7 @@ def search(
         for index, result in evaluate(reserved()):
             store.record(store.suggested[index], result)
             finished[index] = Trial(index, store.suggested[index].params, result)
+            write_text(folder / "progress.json", json.dumps({"finished": len(finished), "trials": trials}) + "\n")
             report(finished[index], len(finished))
         return [finished[index] for index in sorted(finished)], store.client
 

@@ -7,27 +7,12 @@ own. The rule takes every core and the `profiler` resource, so nothing else runs
 PROFILES = {profile.file: profile for profile in plan.profiles(config)}
 
 
-def find_profile(wildcards):
-    file = f"profiles/{wildcards.dataset}/{wildcards.method}/{wildcards.value}.json"
-    if file not in PROFILES:
-        raise WorkflowError(f"{R}/{file}: the config asks for no such profile")
-    return PROFILES[file]
-
-
 def profile_arguments(wildcards):
-    p = find_profile(wildcards)
-    words = ["--dataset", p.dataset, "--method", p.method, "--model", p.model, "--preset", p.preset]
-    for name, value in p.switches:
-        words += ["--switch", f"{name}={value}"]
-    words += ["--axis", p.axis, "--value", f"{p.value:g}", "--epochs", str(config["profiles"]["epochs"])]
+    words = ["--dataset", wildcards.dataset, "--method", wildcards.method, "--value", wildcards.value]
+    words += ["--preset", config["profiles"]["preset"], "--epochs", str(config["profiles"]["epochs"])]
     if JOBS["memory_limit_mb"]:
         words += ["--memory-limit", str(JOBS["memory_limit_mb"])]
     return shlex.join(words)
-
-
-def profile_code(wildcards):
-    p = find_profile(wildcards)
-    return profile_fingerprint(p.model, preset(p.preset, **dict(p.switches)))
 
 
 rule measure_profile:
@@ -47,11 +32,11 @@ rule measure_profile:
         profiler=1,
     params:
         arguments=profile_arguments,
-        code=profile_code,
+        code=lambda w: profile_fingerprint(w.method, preset(config["profiles"]["preset"])),
     message:
         "measure {wildcards.method} at {wildcards.value} on {wildcards.dataset}"
     shell:
-        "python -m cgnn profile {params.arguments} --graph {input.graph} --splits " + R + "/splits/{wildcards.dataset}"
+        "python -m cgnn profile {params.arguments} --graph {input.graph} --split {input.split}"
         f" --device {JOBS['device']} --threads {JOBS['threads']}"
         " --expect-fingerprint {params.code} --out {output.profile} " + LOGGED
 

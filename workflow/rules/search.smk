@@ -39,6 +39,7 @@ rule search_hyperparameters:
         f"{R}/logs/search/{{dataset}}-{{split_kind}}-{{model}}-{{preset}}.log",
     benchmark:
         f"{R}/benchmarks/search/{{dataset}}-{{split_kind}}-{{model}}-{{preset}}.tsv"
+    priority: 20  # trainings wait for it
     threads: JOBS["search_workers"]
     resources:
         mem_mb=lambda w, attempt: memory(w, attempt) * JOBS["search_workers"],

@@ -19,6 +19,7 @@ rule train_model:
         f"{R}/logs/train/{{dataset}}-{{split_kind}}-{{model}}-{{preset}}-{{source}}-{{first}}-{{last}}.log",
     benchmark:
         f"{R}/benchmarks/train/{{dataset}}-{{split_kind}}-{{model}}-{{preset}}-{{source}}-{{first}}-{{last}}.tsv"
+    priority: 10
     threads: JOBS["threads"]
     resources:
         mem_mb=memory,
