@@ -40,7 +40,9 @@ def dataset(data_cache: Path) -> Callable[..., object]:
             try:
                 graphs[name] = obtain_graph(name, cache=data_cache)
             except UserError as error:
-                pytest.skip(f"dataset {name} cannot be had here: {error}")
+                graphs[name] = error
+        if isinstance(graphs[name], UserError):
+            pytest.skip(str(graphs[name]).splitlines()[0])
         return graphs[name]
 
     return get
