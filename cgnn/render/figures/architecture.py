@@ -50,7 +50,7 @@ def draw() -> Drawing:
     for left, right in ((1.95, 2.42), (3.63, 3.93), (10.12, 10.46), (11.6, 11.92)):
         axes.annotate("", (right, 2.5), (left, 2.5), arrowprops={"arrowstyle": "-|>", "color": BLACK, "lw": 1.0})
     caption = (
-        "Architecture. The encoder maps each node's features to E without looking at the graph; the ODE moves all nodes from "
+        "The encoder maps each node's features to E without looking at the graph; the ODE moves all nodes from "
         "H(0) = E to H(t₁), red lines being the information that the derivative carries between nodes; the decoder reads the "
         "classes from H(t₁)."
     )

@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter
 from cgnn.analysis import names
 from cgnn.analysis.measured import bench_name, bench_seconds, load_bench, load_profiles, seconds_list
 from cgnn.analysis.rows import choose_protocol, in_order, load_rows, sample
+from cgnn.render.cells import short
 from cgnn.render.panels import legend_below, say_empty, stacked
 from cgnn.render.style import Drawing, look
 
@@ -39,7 +40,7 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
                 markeredgecolor="black", markeredgewidth=0.4,
             )  # fmt: skip
             if method in ("gcn", "cgnn_exact", "cgnn_adjoint", "cgnn_released"):
-                sentences.append(f"{names.dataset(dataset)}, {names.method(method)} {middle:.3g} ms, {reached.mean:.1f} %")
+                sentences.append(f"{names.dataset(dataset)}, {names.method(method)} {short(middle)} ms, {reached.mean:.1f} %")
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_title(names.dataset(dataset), loc="left")

@@ -43,7 +43,7 @@ def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
                     table.append(Row(label, cells, names.dataset(dataset)))
     caption = (
         "Hyperparameters found by our random search on validation accuracy, and under them those the paper prints. The "
-        "column search gives the best validation accuracy in percent and the number of trials."
+        "column search gives the best validation accuracy in percent, the number of trials, and how many of them diverged or ran out of memory (lost)."
     )
     columns = (*(SHOWN[name] for name in shown), "search")
     return Table("hyperparameters", "Hyperparameters", caption, "Model and splits", columns, tuple(table))
@@ -69,7 +69,7 @@ def _search_cell(searches: pd.DataFrame, keys: dict[str, str]) -> Cell:
     if chosen.empty:
         return Cell("–", missing="no search")
     row = chosen.iloc[0]
-    under = (f"{row['count']} trials" + (f", {row['failed']} not completed" if row["failed"] else ""),)
+    under = (f"{row['count']} trials" + (f", {row['failed']} lost" if row["failed"] else ""),)
     numbers = {"value": float(row["best"]), "n": float(row["count"])}
     return Cell(f"{row['best']:.1f}", under, numbers=numbers, file="trials", where={k: v for k, v in keys.items() if v})
 

@@ -1,0 +1,91 @@
+"""Differences and intervals against scipy, statsmodels and numbers worked by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind, ttost_paired
+
+from cgnn.analysis.statistics import Sample, brown_forsythe, fit_line, holm, paired, welch, welch_from_summary
+
+A = [82.1, 83.0, 81.7, 82.9, 84.0, 82.2, 83.3, 81.9]
+B = [80.9, 82.5, 81.1, 82.0, 81.5, 81.2, 83.0]
+
+
+def test_welch_agrees_with_scipy_and_statsmodels():
+    gap = welch(A, B)
+    assert gap.p == pytest.approx(stats.ttest_ind(A, B, equal_var=False).pvalue)
+    low, high = CompareMeans(DescrStatsW(A), DescrStatsW(B)).tconfint_diff(usevar="unequal")
+    assert (gap.low, gap.high) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_welch_from_printed_numbers_is_welch_from_the_values():
+    left, right = Sample.of(A), Sample.of(B)
+    expected = stats.ttest_ind_from_stats(left.mean, left.std, left.n, right.mean, right.std, right.n, equal_var=False)
+    assert welch_from_summary(left, right).p == pytest.approx(expected.pvalue)
+
+
+def test_paired_agrees_with_scipy():
+    gap = paired(A[:7], B)
+    expected = stats.ttest_rel(A[:7], B)
+    interval = expected.confidence_interval(0.95)
+    assert gap.p == pytest.approx(expected.pvalue)
+    assert (gap.low, gap.high) == (pytest.approx(interval.low), pytest.approx(interval.high))
+
+
+def test_equivalence_agrees_with_statsmodels():
+    assert welch(A, B).p_equivalent(2.0) == pytest.approx(ttost_ind(A, B, -2.0, 2.0, usevar="unequal")[0])
+    expected = ttost_paired(np.array(A[:7]), np.array(B), -2.0, 2.0)[0]
+    assert paired(A[:7], B).p_equivalent(2.0) == pytest.approx(expected)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+@settings(max_examples=60, deadline=None)
+def test_holm_agrees_with_statsmodels(p_values):
+    assert holm(p_values) == pytest.approx(list(multipletests(p_values, method="holm")[1]))
+
+
+def test_a_missing_p_neither_counts_nor_changes():
+    assert holm([0.01, math.nan, 0.02])[0] == pytest.approx(0.02)
+    assert math.isnan(holm([0.01, math.nan, 0.02])[1])
+
+
+def test_interval_of_a_mean_by_hand():
+    low, high = Sample(10.0, 2.0, 4).interval()
+    assert high - 10.0 == pytest.approx(3.182446 * 2 / 2, rel=1e-6)  # t(0.975, 3) · s/√n
+    assert low == pytest.approx(20.0 - high)
+
+
+def test_hedges_g_by_hand():
+    # d = 1, correction 1 − 3/(4·18 − 1)
+    assert welch_from_summary(Sample(1.0, 1.0, 10), Sample(0.0, 1.0, 10)).effect == pytest.approx(1 - 3 / 71)
+
+
+def test_identical_runs_differ_by_nothing_with_certainty():
+    gap = paired([80.0, 81.0, 82.0], [80.0, 81.0, 82.0])
+    assert (gap.estimate, gap.low, gap.high, gap.p) == (0.0, 0.0, 0.0, 1.0)
+    assert gap.p_equivalent(1.0) == 0.0
+
+
+def test_one_run_has_a_difference_but_no_interval():
+    gap = welch([80.0], [81.0, 82.0])
+    assert gap.estimate == -1.5
+    assert math.isnan(gap.p) and math.isnan(gap.low)
+
+
+def test_line_agrees_with_scipy_and_an_exact_line_has_no_doubt():
+    line = fit_line([1, 2, 4, 8], [3, 5, 9, 17])
+    assert (line.slope, line.r_squared) == (pytest.approx(2), pytest.approx(1))
+    assert line.low == pytest.approx(2) and line.p < 1e-6
+
+
+def test_brown_forsythe_sees_a_difference_of_spread_only():
+    generator = np.random.default_rng(0)
+    calm, wild = generator.normal(0, 1, 60), generator.normal(5, 4, 60)
+    assert brown_forsythe(calm, wild) == pytest.approx(stats.levene(calm, wild, center="median").pvalue)
+    assert brown_forsythe(calm, wild) < 1e-4
+    assert math.isnan(brown_forsythe([1.0, 1.0, 1.0], [2.0, 2.0, 2.0]))
