@@ -88,12 +88,12 @@ def _data_bytes() -> int:
 
 
 class PeakMemory:
-    """Peak bytes held by torch's allocator: ``with PeakMemory(device) as peak: …; peak.restart(); …``, then ``peak.bytes``.
+    """Peak bytes held by torch's allocator: ``with PeakMemory(device) as peak: …``, then ``peak.bytes``.
 
-    The peak is the highest since ``restart`` (or the start), of all that the block allocated and still holds: build data
-    and model inside the block, and restart behind the set-up. Resident memory (RSS) would count the interpreter, and
-    pages that were freed long ago. On the CPU every allocation and release is taken from torch's own memory profile, in
-    the order they happened; that slows the block down, so take times in another one.
+    The highest since ``restart`` (or the start) of all that the block allocated and still holds: build data and model
+    inside the block, and call ``restart`` behind the set-up. Resident memory (RSS) would count the interpreter, and
+    pages that were freed long ago. On the CPU every allocation and release is taken from torch's own memory profile,
+    in the order they happened; that slows the block down, so take times in another one.
     """
 
     MARK = "cgnn peak restart"

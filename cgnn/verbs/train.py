@@ -69,9 +69,10 @@ def add_machine_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from cgnn.training.experiment import Experiment
 
+    if args.alpha and registry.entry(args.model).family != "cgnn":
+        raise UserError(f"--alpha: {args.model} learns none; ask for it with a model of the cgnn family")
     fidelity = resolve_fidelity(args)
     settings = resolve_hyperparameters(args, args.split, args.model)
-    registry.entry(args.model)
     experiment = Experiment(
         dataset=args.dataset,
         split_kind="random" if args.split.startswith("random") else args.split,
@@ -130,8 +131,6 @@ def train_and_write(
     if args.curves:
         write_curves(args.curves, {replica: entries[replica]["curves"] for replica in well})
     if args.alpha:
-        if any(entries[replica]["alpha"] is None for replica in well):
-            raise UserError(f"--alpha: {args.model} learns none; ask for it with a model of the cgnn family")
         write_alpha(args.alpha, {replica: entries[replica]["alpha"] for replica in well}, graph.edges, graph.num_nodes)
     epochs = experiment.hyperparameters.epochs
     times = [
@@ -166,6 +165,7 @@ def resolve_fidelity(args: argparse.Namespace) -> Fidelity:
 
 
 def resolve_hyperparameters(args: argparse.Namespace, split_kind: str, model: str) -> hyper.Hyperparameters:
+    registry.entry(model)
     if args.hyperparameters == "published":
         settings = hyper.published(args.dataset, split_kind, model)
         if settings is None:

@@ -1,0 +1,37 @@
+"""A graph small enough that a training takes a moment, in a file as the workflow hands it over."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from cgnn.__main__ import main
+from cgnn.datasets.graph import Graph, save_graph
+from cgnn.datasets.synthetic import Parameters, generate
+
+torch.set_num_threads(1)  # on graphs this small a second thread would only wait for the first
+
+
+@pytest.fixture(scope="session")
+def small_graph() -> Graph:
+    return generate("small", Parameters(nodes=200, classes=3, features=60, words=8.0))
+
+
+@pytest.fixture(scope="session")
+def small_file(small_graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("small") / "graph.npz"
+    save_graph(small_graph, path)
+    return path
+
+
+@pytest.fixture
+def train(small_file: Path, tmp_path: Path) -> Callable[..., Path]:
+    """``train("--model", "gcn")`` runs the verb on the small graph and gives the path of runs.csv."""
+
+    def run(*arguments: str, out: str = "runs.csv", expect: int = 0) -> Path:
+        words = ["train", "--dataset", "small", "--graph", str(small_file), "--out", str(tmp_path / out), *arguments]
+        assert main(words) == expect
+        return tmp_path / out
+
+    return run

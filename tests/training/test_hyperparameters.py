@@ -1,0 +1,75 @@
+from pathlib import Path
+
+import pytest
+
+from cgnn import hyperparameters as hyper
+from cgnn.errors import UserError
+
+
+def test_the_published_settings_of_cgnn_on_cora_are_those_of_the_appendix() -> None:
+    found = hyper.published("cora", "fixed", "cgnn")
+    assert found is not None
+    assert (found.lr, found.t1, found.alpha, found.gamma) == (4.7e-3, 12.1, 0.918, 0.555)
+    assert (found.optimizer, found.hidden, found.weight_decay, found.epochs) == ("rmsprop", 16, 5e-4, 400)
+    assert (found.input_dropout, found.dropout) == (0.5, 0.0)
+
+
+def test_random_splits_have_settings_of_their_own() -> None:
+    found = hyper.published("pubmed", "random", "cgnn")
+    assert found is not None
+    assert (found.t1, found.optimizer) == (22.0, "adam")
+
+
+def test_where_the_paper_prints_a_dash_there_is_nothing_published() -> None:
+    assert hyper.published("cora", "random", "cgnn_weight") is None
+    assert hyper.published("cora", "fixed", "no_such_model") is None
+
+
+def test_partial_nell_borrows_from_nell_and_an_own_graph_from_cora() -> None:
+    assert hyper.published("nell_partial", "fixed", "cgnn") == hyper.published("nell", "fixed", "cgnn")
+    assert hyper.published("mine", "fixed", "gat") == hyper.published("cora", "fixed", "gat")
+
+
+def test_baselines_have_the_settings_of_their_own_papers() -> None:
+    gcn, gat = hyper.published("cora", "fixed", "gcn"), hyper.published("pubmed", "fixed", "gat")
+    assert gcn is not None and gat is not None
+    assert (gcn.lr, gcn.weight_decay, gcn.hidden, gcn.dropout, gcn.layers) == (0.01, 5e-4, 16, 0.5, 2)
+    assert (gat.lr, gat.weight_decay, gat.heads, gat.output_heads, gat.dropout) == (0.01, 1e-3, 8, 8, 0.6)
+
+
+def test_a_saved_file_reads_back_the_same_beside_its_notes(tmp_path: Path) -> None:
+    settings = hyper.published("citeseer", "fixed", "cgnn")
+    assert settings is not None
+    hyper.save(settings, tmp_path / "best.yaml", trial=7, objective=71.2)
+    assert hyper.load(tmp_path / "best.yaml") == settings
+
+
+def test_a_flat_file_is_read_too_and_numbers_may_be_written_as_yaml_mistakes_them(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("{lr: 1e-2, weight_decay: 5e-4, optimizer: adam, hidden: 8, input_dropout: 0, dropout: 0.5}")
+    assert hyper.load(path).lr == 0.01
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"laers": 3}, "unknown hyperparameter 'laers'; did you mean layers"),
+        ({"layers": "2.5"}, "layers: found '2.5', expected int"),
+        ({"lr": "fast"}, "lr: found 'fast', expected float"),
+        ({"lr": -1}, "lr: found -1.0, expected a number > 0"),
+        ({"dropout": 1.0}, "dropout: found 1.0"),
+        ({"optimizer": "sgd"}, "optimizer: found 'sgd', expected adam or rmsprop"),
+    ],
+)
+def test_a_bad_value_is_named_with_what_is_allowed(change: dict, complaint: str) -> None:
+    settings = hyper.published("cora", "fixed", "gcn")
+    assert settings is not None
+    with pytest.raises(UserError, match=complaint):
+        hyper.override(settings, **change)
+
+
+def test_a_file_with_keys_missing_names_them(tmp_path: Path) -> None:
+    path = tmp_path / "short.yaml"
+    path.write_text("lr: 0.1\n")
+    with pytest.raises(UserError, match=r"short\.yaml.*'weight_decay', 'optimizer'"):
+        hyper.load(path)

@@ -1,0 +1,73 @@
+"""The counter of torch's own allocations, against patterns whose peak is known to the byte."""
+
+import pytest
+import torch
+
+from cgnn.device import MIB, PeakMemory, choose_device, is_out_of_memory, memory_limit
+from cgnn.errors import UserError
+
+CPU = torch.device("cpu")
+
+
+def block(mebibytes: int) -> torch.Tensor:
+    return torch.empty(mebibytes * MIB, dtype=torch.uint8)
+
+
+def test_the_peak_is_what_was_held_at_once_and_not_what_was_allocated_in_all() -> None:
+    with PeakMemory(CPU) as peak:
+        first, second = block(4), block(2)
+        del first
+        third = block(5)
+        del second, third
+        block(1)
+    assert peak.bytes == 7 * MIB
+    assert peak.counter == "torch cpu allocator"
+
+
+def test_after_a_restart_only_what_is_still_held_counts_with_what_follows() -> None:
+    with PeakMemory(CPU) as peak:
+        kept, dropped = block(3), block(50)
+        del dropped
+        peak.restart()
+        block(2)
+    assert peak.bytes == 5 * MIB
+    del kept
+
+
+def test_what_autograd_keeps_for_the_backward_pass_counts() -> None:
+    """exp saves its result: a chain of ten keeps ten results, and the start, until backward has run."""
+    with PeakMemory(CPU) as peak:
+        x = torch.zeros(MIB // 4, requires_grad=True)
+        y = x
+        for _ in range(10):
+            y = y.exp()
+        del y
+    assert peak.bytes == 11 * MIB
+
+
+def test_allocations_inside_an_operation_count_too() -> None:
+    with PeakMemory(CPU) as peak:
+        torch.arange(MIB // 8, 0, -1).sort()  # at least the input, the sorted values and their indices, 8 bytes each
+    assert peak.bytes >= 3 * MIB
+
+
+def test_a_memory_limit_raises_what_is_known_as_out_of_memory_and_ends_with_its_block() -> None:
+    with pytest.raises(RuntimeError) as caught, memory_limit(64, CPU):
+        torch.zeros(8 * MIB, dtype=torch.uint8)
+        torch.zeros(200 * MIB, dtype=torch.uint8)
+    assert is_out_of_memory(caught.value)
+    torch.zeros(200 * MIB, dtype=torch.uint8)
+
+
+def test_other_errors_are_not_mistaken_for_it() -> None:
+    assert is_out_of_memory(MemoryError()) and is_out_of_memory(torch.OutOfMemoryError())
+    assert not is_out_of_memory(RuntimeError("mat1 and mat2 shapes cannot be multiplied"))
+    assert not is_out_of_memory(ValueError("out of memory"))
+
+
+def test_a_device_that_is_not_there_is_named() -> None:
+    assert choose_device("cpu") == CPU
+    with pytest.raises(UserError, match="expected auto, cpu, cuda or cuda:INDEX"):
+        choose_device("gpu")
+    with pytest.raises(UserError, match="cuda:63 asked"):
+        choose_device("cuda:63")

@@ -1,0 +1,181 @@
+"""``python -m cgnn train`` from outside: its files, its journal, its messages."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cgnn.datasets.graph import Graph
+from cgnn.training.table import COLUMNS
+
+QUICK = ("--epochs", "8")
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with open(path, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.mark.parametrize("model", ["cgnn", "gat"])
+def test_the_same_command_twice_writes_the_same_file_to_the_bit(train: Callable[..., Path], model: str) -> None:
+    first = train("--model", model, "--replicas", "0:2", *QUICK, out="first.csv")
+    second = train("--model", model, "--replicas", "0:2", *QUICK, out="second.csv")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_row_says_what_it_is_and_what_made_it(train: Callable[..., Path], small_graph: Graph) -> None:
+    out = train("--model", "cgnn", "--preset", "released", "--switch", "alpha=tabulated", "--set", "t1=5", *QUICK)
+    (row,) = rows(out)
+    assert tuple(row) == COLUMNS
+    assert (row["dataset"], row["split"], row["model"], row["replica"], row["status"]) == (
+        "small",
+        "fixed",
+        "cgnn",
+        "0",
+        "ok",
+    )
+    assert (row["t1"], row["epochs"], row["layers"]) == ("5.0", "8", ""), "a column the model has no use for is empty"
+    assert (row["sw_alpha"], row["sw_solver"], row["hyperparameters"]) == ("tabulated", "exact", "published")
+    assert row["graph_sha256"] == small_graph.sha256 and "torch=" in row["versions"]
+    assert 0 <= float(row["test_accuracy"]) <= float(row["test_oracle"]) <= 100
+
+
+def test_more_replicas_later_leave_the_first_ones_as_they_were(train: Callable[..., Path]) -> None:
+    two = rows(train("--model", "cgnn", "--replicas", "0:2", *QUICK, out="two.csv"))
+    four = rows(train("--model", "cgnn", "--replicas", "0:4", *QUICK, out="four.csv"))
+    assert four[:2] == two
+    assert rows(train("--model", "cgnn", "--replicas", "3", *QUICK, out="one.csv")) == four[3:]
+
+
+def test_random_splits_give_each_replica_its_own(train: Callable[..., Path], small_file: Path, tmp_path: Path) -> None:
+    from cgnn.__main__ import main
+
+    for name in ("random00", "random01"):
+        words = ["split", "--graph", str(small_file), "--name", name, "--out", str(tmp_path / f"{name}.json")]
+        assert main([*words, "--per-class", "5", "--validation", "30", "--test", "60"]) == 0
+    out = train("--model", "gcn", "--split", "random", "--splits", str(tmp_path), "--replicas", "0:2", *QUICK)
+    assert [(row["split_kind"], row["split"]) for row in rows(out)] == [("random", "random00"), ("random", "random01")]
+    out = train("--model", "gcn", "--split", "random01", "--splits", str(tmp_path), *QUICK, out="one.csv")
+    assert rows(out)[0]["split"] == "random01"
+
+
+def test_curves_and_alpha_come_on_request(train: Callable[..., Path], small_graph: Graph, tmp_path: Path) -> None:
+    extra = ("--curves", str(tmp_path / "curves.csv"), "--alpha", str(tmp_path / "alpha.npz"))
+    out = train("--model", "cgnn", "--replicas", "0:2", *QUICK, *extra)
+    curves = rows(tmp_path / "curves.csv")
+    assert [(row["replica"], row["epoch"]) for row in curves] == [
+        (str(r), str(e)) for r in range(2) for e in range(1, 9)
+    ]
+    for row in rows(out):
+        chosen = curves[8 * int(row["replica"]) + int(row["best_epoch"]) - 1]
+        assert (chosen["test_accuracy"], chosen["validation_accuracy"]) == (
+            row["test_accuracy"],
+            row["validation_accuracy"],
+        )
+    with np.load(tmp_path / "alpha.npz") as arrays:
+        assert arrays["alpha"].shape == (2, 200) and ((arrays["alpha"] > 0) & (arrays["alpha"] < 1)).all()
+        assert arrays["degree"].sum() == 2 * small_graph.num_edges
+
+
+def test_times_stand_beside_the_rows(train: Callable[..., Path]) -> None:
+    out = train("--model", "gcn", "--replicas", "0:2", *QUICK)
+    times = rows(out.with_suffix(".seconds.csv"))
+    assert [row["replica"] for row in times] == ["0", "1"]
+    assert all(float(row["seconds"]) > 0 and float(row["seconds_per_epoch"]) > 0 for row in times)
+
+
+def test_a_killed_training_loses_no_finished_replica(
+    train: Callable[..., Path], small_file: Path, tmp_path: Path
+) -> None:
+    """Really killed, with SIGKILL; then the same command gives what an undisturbed one gives."""
+    out = tmp_path / "killed.csv"
+    words = ["--dataset", "small", "--graph", str(small_file), "--model", "gcn", "--replicas", "0:12", "--epochs", "30"]
+    command = [sys.executable, "-m", "cgnn", "train", *words, "--out", str(out)]
+    process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    journal = Path(f"{out}.journal")
+    deadline = time.monotonic() + 120
+    while len(list(journal.glob("[0-9]*.json"))) < 3 and time.monotonic() < deadline:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    finished = {path.name: path.stat().st_mtime_ns for path in journal.glob("[0-9]*.json")}
+    assert 3 <= len(finished) < 12 and not out.exists()
+
+    (journal / "0.json").write_text('{"inputs": {}')  # one of them truncated: it is computed again, the others are not
+    arguments = ("--model", "gcn", "--replicas", "0:12", "--epochs", "30")
+    train(*arguments, out="killed.csv")
+    assert not journal.exists()
+    undisturbed = train(*arguments, out="undisturbed.csv")
+    assert out.read_bytes() == undisturbed.read_bytes()
+
+
+def test_a_journal_of_other_settings_is_not_used(train: Callable[..., Path], tmp_path: Path) -> None:
+    from cgnn.training.journal import Journal
+
+    journal = Journal(tmp_path / "runs.csv")
+    journal.add(0, {"lr": 0.1, "code_fingerprint": "a"}, {"results": {"status": "ok"}, "curves": None})
+    assert journal.find(0, {"lr": 0.1, "code_fingerprint": "a"}) is not None
+    assert journal.find(0, {"lr": 0.1, "code_fingerprint": "b"}) is None
+    assert journal.find(0, {"lr": 0.1, "code_fingerprint": "a"}, needs=("curves",)) is None
+
+
+def test_code_that_is_not_what_the_dag_asked_for_is_refused(
+    train: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cgnn.fidelity import preset
+    from cgnn.provenance import training_fingerprint
+
+    out = train("--model", "gcn", *QUICK, "--expect-fingerprint", "0123456789abcdef", expect=2)
+    assert not out.exists()
+    assert "changed since this job was planned" in capsys.readouterr().err
+    train("--model", "gcn", *QUICK, "--expect-fingerprint", training_fingerprint("gcn", preset("released")))
+
+
+def test_too_little_memory_ends_as_a_row(train: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """A million hidden channels on 200 nodes need 800 MB a tensor; the limit lets it have 300."""
+    out = train("--model", "gcn", *QUICK, "--set", "hidden=1000000", "--memory-limit", "300")
+    (row,) = rows(out)
+    assert (row["status"], row["test_accuracy"], row["best_epoch"]) == ("out_of_memory", "", "")
+    assert "1 out of memory" in capsys.readouterr().out
+    (row,) = rows(train("--model", "gcn", *QUICK))
+    assert row["status"] == "ok", "the limit must not outlive its training"
+
+
+def test_divergence_ends_as_a_row(train: Callable[..., Path]) -> None:
+    (row,) = rows(train("--model", "cgnn", *QUICK, "--set", "lr=1e30"))
+    assert (row["status"], row["test_accuracy"]) == ("diverged", "")
+
+
+def test_the_last_line_sums_up(train: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    train("--model", "cgnn", "--replicas", "0:3", *QUICK)
+    line = capsys.readouterr().out.strip().splitlines()[-1]
+    assert line.startswith("small fixed cgnn released: test ") and " ± " in line and "(n=3), validation " in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--model", "cgn"), "found 'cgn'; did you mean cgnn?"),
+        (("--model", "gcn", "--preset", "best"), "preset: found 'best'"),
+        (("--model", "gcn", "--switch", "alpha=3"), "switch alpha: found '3'"),
+        (("--model", "gcn", "--set", "depth=3"), "unknown hyperparameter 'depth'"),
+        (("--model", "gcn", "--replicas", "5:5"), "--replicas: found '5:5'"),
+        (("--model", "gcn", "--device", "gpu"), "device: found 'gpu'"),
+        (("--model", "gcn", "--hyperparameters", "no.yaml"), "no.yaml: no such file"),
+        (("--model", "cgnn_weight", "--split", "random"), "prints no hyperparameters for cgnn_weight"),
+        (("--model", "gcn", "--alpha", "a.npz"), "--alpha: gcn learns none"),
+    ],
+)
+def test_mistakes_are_named(
+    train: Callable[..., Path], capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], complaint: str
+) -> None:
+    train(*arguments, "--epochs", "1", expect=2)
+    assert complaint in capsys.readouterr().err

@@ -1,0 +1,196 @@
+"""The loop against an independent one, its random streams, and how replicas can end."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from cgnn.datasets.graph import Graph
+from cgnn.datasets.splits import Split, random_split
+from cgnn.fidelity import Fidelity
+from cgnn.hyperparameters import Hyperparameters, override, published
+from cgnn.models import registry
+from cgnn.training.loop import make_optimizer, train
+from cgnn.training.replicas import Outcome, Replica, train_replicas
+from cgnn.training.tensors import GraphTensors, graph_tensors, split_tensors
+
+CPU = torch.device("cpu")
+
+
+def settings(model: str, **changes: object) -> Hyperparameters:
+    found = published("cora", "fixed", model)
+    assert found is not None
+    return override(found, **{"epochs": 12, **changes})
+
+
+def outcomes(graph: Graph, model: str, splits: dict[int, Split], together: bool, **changes: object) -> list[Outcome]:
+    hyperparameters, fidelity = settings(model, **changes), Fidelity()
+    data = graph_tensors(graph, "rows", CPU)
+    return list(
+        train_replicas(
+            partial(registry.build, model, data, hyperparameters, fidelity),
+            data,
+            [Replica(index, split, "small", model) for index, split in splits.items()],
+            hyperparameters,
+            selection="best_validation",
+            side_by_side=together,
+        )
+    )
+
+
+def assert_same(one: Outcome, other: Outcome) -> None:
+    assert one.replica == other.replica and one.selected == other.selected
+    assert one.curves is not None and other.curves is not None
+    for name, curve in vars(one.curves).items():
+        np.testing.assert_array_equal(curve, getattr(other.curves, name))
+
+
+class Perceptron(nn.Module):
+    """Deterministic, so that two loops can be compared number by number."""
+
+    def __init__(self, data: GraphTensors) -> None:
+        super().__init__()
+        self.layer = nn.Linear(data.num_features, data.num_classes)
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+        return self.layer(x.to_dense())
+
+
+@pytest.mark.parametrize(
+    ("name", "optimizer"), [("adam", torch.optim.Adam), ("rmsprop", torch.optim.RMSprop)], ids=["adam", "rmsprop"]
+)
+def test_the_loop_does_what_a_plain_one_does(small_graph: Graph, name: str, optimizer: type) -> None:
+    data = graph_tensors(small_graph, "rows", CPU)
+    split = small_graph.fixed_split
+    assert split is not None
+    torch.manual_seed(3)
+    model = Perceptron(data)
+    plain = nn.Linear(data.num_features, data.num_classes)
+    plain.load_state_dict(model.layer.state_dict())
+    trace = train(model, data, split_tensors(data, [split]), settings("cgnn", optimizer=name, lr=0.05, epochs=30))
+
+    plain_optimizer = optimizer(plain.parameters(), lr=0.05, weight_decay=5e-4)
+    x, labels = data.x.to_dense(), data.labels
+    for epoch in range(30):
+        plain_optimizer.zero_grad()
+        loss = functional.cross_entropy(plain(x)[split.train], labels[split.train])
+        loss.backward()
+        plain_optimizer.step()
+        predicted = plain(x).argmax(dim=1)
+        torch.testing.assert_close(trace.train_loss[epoch, 0], loss.detach())
+        assert trace.validation_correct[epoch, 0] == (predicted == labels)[split.validation].sum()
+        assert trace.test_correct[epoch, 0] == (predicted == labels)[split.test].sum()
+
+
+def test_gcn_decays_its_first_layer_alone_and_cgnn_all_its_parameters(small_graph: Graph) -> None:
+    data = graph_tensors(small_graph, "rows", CPU)
+    gcn = registry.build("gcn", data, settings("gcn"), Fidelity(), [0])
+    decays = {id(p): g["weight_decay"] for g in make_optimizer(gcn, settings("gcn")).param_groups for p in g["params"]}
+    assert {name: decays[id(p)] for name, p in gcn.named_parameters()} == {
+        "convs.0.bias": 5e-4,
+        "convs.0.lin.weight": 5e-4,
+        "convs.1.bias": 0.0,
+        "convs.1.lin.weight": 0.0,
+    }
+    cgnn = registry.build("cgnn", data, settings("cgnn"), Fidelity(), [0])
+    (group,) = make_optimizer(cgnn, settings("cgnn")).param_groups
+    assert group["weight_decay"] == 5e-4 and len(group["params"]) == len(list(cgnn.parameters())) == 5
+
+
+@pytest.mark.parametrize("model", ["cgnn", "cgnn_weight", "cgnn_discrete", "cgnn_no_h0"])
+def test_a_replica_gives_the_same_bits_alone_and_in_company(small_graph: Graph, model: str) -> None:
+    split = small_graph.fixed_split
+    assert split is not None
+    company = outcomes(small_graph, model, {0: split, 1: split, 2: split}, together=True, dropout=0.2)
+    (alone,) = outcomes(small_graph, model, {1: split}, together=False, dropout=0.2)
+    assert_same(company[1], alone)
+    assert company[0].curves is not None and alone.curves is not None
+    assert not np.array_equal(company[0].curves.train_loss, alone.curves.train_loss), "replicas must differ"
+
+
+def test_side_by_side_each_replica_keeps_its_own_split(small_graph: Graph) -> None:
+    draw = partial(random_split, small_graph.labels, dataset="small", per_class=5, validation=30, test=60)
+    splits = {index: draw(name=f"random{index:02d}") for index in range(3)}
+    company = outcomes(small_graph, "cgnn", splits, together=True)
+    for one, other in zip(company, outcomes(small_graph, "cgnn", splits, together=False), strict=True):
+        assert_same(one, other)
+
+
+@pytest.mark.parametrize("model", ["gcn", "gat", "gcn_gode"])
+def test_a_baseline_replica_does_not_depend_on_those_before_it(small_graph: Graph, model: str) -> None:
+    split = small_graph.fixed_split
+    assert split is not None
+    three = outcomes(small_graph, model, {0: split, 1: split, 2: split}, together=False, epochs=4)
+    torch.rand(1000)  # whatever was drawn before must not matter either
+    (alone,) = outcomes(small_graph, model, {2: split}, together=False, epochs=4)
+    assert_same(three[2], alone)
+
+
+class Exploding(nn.Module):
+    """Replica 1 of two turns into NaN at once; its neighbour must not notice."""
+
+    def __init__(self, data: GraphTensors, bad: list[bool]) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(data.num_features, len(bad), data.num_classes))
+        self.factor = torch.tensor([float("nan") if explodes else 1.0 for explodes in bad])
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+        return torch.einsum("nf,frc->nrc", x.to_dense(), self.weight) * self.factor[:, None]
+
+
+def test_a_diverged_replica_is_an_outcome_and_spares_its_neighbour(small_graph: Graph) -> None:
+    split = small_graph.fixed_split
+    assert split is not None
+    data = graph_tensors(small_graph, "rows", CPU)
+    replicas = [Replica(index, split, "small", "x") for index in range(2)]
+    run = partial(train_replicas, selection="best_validation", side_by_side=True)
+    good, bad = run(lambda seeds: Exploding(data, [False, True]), data, replicas, settings("cgnn"))
+    assert (good.status, bad.status) == ("ok", "diverged")
+    assert bad.selected is None and good.selected is not None
+    (alone,) = run(lambda seeds: Exploding(data, [False]), data, replicas[:1], settings("cgnn"))
+    assert_same(good, alone)
+
+
+def test_a_training_that_has_diverged_ends_early(small_graph: Graph) -> None:
+    split = small_graph.fixed_split
+    assert split is not None
+    data = graph_tensors(small_graph, "rows", CPU)
+    seen = []
+    replicas = [Replica(0, split, "small", "x")]
+    run = partial(train_replicas, selection="best_validation", on_epoch=lambda: seen.append(1))
+    (bad,) = run(lambda seeds: Exploding(data, [True]), data, replicas, settings("cgnn", epochs=400))
+    assert bad.status == "diverged" and len(seen) < 100
+
+
+def test_replicas_that_do_not_fit_together_are_trained_one_after_another(small_graph: Graph) -> None:
+    split = small_graph.fixed_split
+    assert split is not None
+    data = graph_tensors(small_graph, "rows", CPU)
+
+    def build(seeds: list[int]) -> nn.Module:
+        if len(seeds) > 1:
+            raise torch.OutOfMemoryError("three at once")
+        if seeds[0] == Replica(2, split, "small", "x").seed("init"):
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        return Perceptron(data)
+
+    replicas = [Replica(index, split, "small", "x") for index in range(3)]
+    run = partial(train_replicas, selection="best_validation", side_by_side=True)
+    found = list(run(build, data, replicas, settings("cgnn")))
+    assert [outcome.status for outcome in found] == ["ok", "ok", "out_of_memory"]
+
+
+def test_any_other_error_is_a_bug_and_crashes(small_graph: Graph) -> None:
+    split = small_graph.fixed_split
+    assert split is not None
+    data = graph_tensors(small_graph, "rows", CPU)
+
+    def build(seeds: list[int]) -> nn.Module:
+        raise RuntimeError("shapes do not match")
+
+    replicas = [Replica(0, split, "small", "x")]
+    with pytest.raises(RuntimeError, match="shapes"):
+        list(train_replicas(build, data, replicas, settings("cgnn"), selection="best_validation"))
