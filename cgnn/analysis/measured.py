@@ -31,7 +31,7 @@ def seconds_list(row: Any) -> list[float]:
 
 
 def load_bench(path: Path | str | None) -> list[dict[str, Any]]:
-    """Rows of the benchmark's JSON; a file that is not there has none."""
+    """Epochs of the benchmark's JSON (dataset, threads, model, recipe, ms_per_epoch, ms); no file, no rows."""
     if path is None or not Path(path).is_file():
         return []
     try:
@@ -39,20 +39,25 @@ def load_bench(path: Path | str | None) -> list[dict[str, Any]]:
     except json.JSONDecodeError as error:
         raise UserError(f"{path}: not JSON ({error}); run `make bench` again") from error
     rows = content.get("rows", []) if isinstance(content, dict) else content
-    return [row for row in rows if isinstance(row, dict)]
+    return [row for row in rows if isinstance(row, dict) and row.get("ms_per_epoch") is not None and row.get("model")]
 
 
 def bench_name(row: dict[str, Any]) -> str:
-    """A row's method as profiles name it: model and recipe, ``cgnn_released``, ``cgnn_exact``, ``gcn``."""
-    model = str(row.get("model") or row.get("name") or "")
-    recipe = str(row.get("recipe") or row.get("solver") or "")
-    return f"{model}_{recipe}" if recipe and model.startswith("cgnn") and not model.endswith(recipe) else model
+    """A row's method as profiles name it: ``cgnn_released``, ``cgnn_adjoint``; GCN as PyG users run it is ``gcn``."""
+    model, recipe = str(row["model"]), str(row.get("recipe") or "")
+    recipe = "adjoint" if recipe == "dopri5_adjoint" else recipe
+    return model if recipe in ("", "pyg") else f"{model}_{recipe}"
+
+
+def most_threads(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows at the largest number of threads; times at different numbers are never divided by each other."""
+    top = max((row.get("threads", 1) for row in rows), default=1)
+    return [row for row in rows if row.get("threads", 1) == top]
 
 
 def bench_seconds(rows: list[dict[str, Any]], dataset: str, method: str) -> list[float]:
-    """Seconds an epoch of one method, each repeat or the median."""
-    for row in rows:
-        if row.get("dataset") == dataset and bench_name(row) == method and row.get("ms_per_epoch") is not None:
-            repeats = row.get("ms") or row.get("repeats_ms") or [row["ms_per_epoch"]]
-            return [float(value) / 1000 for value in repeats] if isinstance(repeats, list) else [row["ms_per_epoch"] / 1000]
+    """Seconds an epoch of one method, each repeat, or the median where repeats were not kept."""
+    for row in most_threads(rows):
+        if row.get("dataset") == dataset and bench_name(row) == method:
+            return [float(value) / 1000 for value in row.get("ms") or [row["ms_per_epoch"]]]
     return []

@@ -44,7 +44,7 @@ def test_equivalence_agrees_with_statsmodels():
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_holm_agrees_with_statsmodels(p_values):
     assert holm(p_values) == pytest.approx(list(multipletests(p_values, method="holm")[1]))
 
