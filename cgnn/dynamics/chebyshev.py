@@ -63,17 +63,15 @@ def solve_together(ode: LinearODE, t1: float, *, recompute: bool = False, tolera
             coefficients(t1, "exponential", derivative, bound, tolerance) if ode.source == "cut" else None
         )
         return _Series.apply(ode.E, ode.alpha, None, ode.propagation, value, start, bound, recompute)
-    size = ode.E.shape[-1]
-    C = matrix_coefficients(ode.weight, size, t1, main, derivative, bound, tolerance, ode.E.dtype)
-    if ode.E.dim() == 3 and C.dim() == 3:
-        C = C.unsqueeze(1).expand(-1, ode.E.shape[1], -1, -1)
-    start = None
-    if ode.source == "cut":
-        start = matrix_coefficients(
-            ode.weight.detach(), size, t1, "exponential", derivative, bound, tolerance, ode.E.dtype
-        )
-        start = start.unsqueeze(1).expand(-1, *C.shape[1:]) if start.dim() < C.dim() else start
+    cut = ode.source == "cut"
+    C, start = matrix_coefficients(ode.weight, ode.E.shape[-1], t1, main, derivative, bound, tolerance, cut)
+    C, start = (None if c is None else _for_replicas(c.to(ode.E.dtype), ode.E) for c in (C, start))
     return _Series.apply(ode.E, ode.alpha, C, ode.propagation, None, start, bound, recompute)
+
+
+def _for_replicas(C: Tensor, E: Tensor) -> Tensor:
+    """One W shared by all replicas: its coefficients for each of them."""
+    return C.unsqueeze(1).expand(-1, E.shape[1], -1, -1) if E.dim() == 3 and C.dim() == 3 else C
 
 
 class _Series(torch.autograd.Function):

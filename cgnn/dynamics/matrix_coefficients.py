@@ -10,6 +10,7 @@ as I: all of them). It is the theorem of Daleckii and Krein: dW = Q (Σ_k [c_k] 
 divided differences [c_k]_ij = (c_k(λ_i) − c_k(λ_j)) / (λ_i − λ_j), c_k'(λ) where they meet.
 """
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -25,44 +26,45 @@ _MEETING = 1e-5
 
 
 def matrix_coefficients(
-    W: Tensor,
-    size: int,
-    t1: float,
-    function: Function,
-    derivative: str,
-    bound: float,
-    tolerance: float,
-    dtype: torch.dtype,
-) -> Tensor:
-    """The leading size × size block of C_0 … C_{K−1}: (K, size, size), or (K, R, size, size)."""
-    return _MatrixFunction.apply(W, size, t1, function, derivative, bound, tolerance).to(dtype)
+    W: Tensor, size: int, t1: float, function: Function, derivative: str, bound: float, tolerance: float, cut: bool
+) -> tuple[Tensor, Tensor | None]:
+    """The leading size × size block of C_0 … C_{K−1}: (K, size, size), or (K, R, size, size).
+
+    With ``cut`` also those of e^{zt} alone, through which no gradient flows. In float64.
+    """
+    transform, z = _transform(t1, derivative, bound, tolerance, W.device)
+    C, start = _MatrixFunction.apply(W, size, t1, function, transform, z, cut)
+    return C, start if cut else None
 
 
 class _MatrixFunction(torch.autograd.Function):
     @staticmethod
     def forward(  # type: ignore[override]
-        ctx: Any, W: Tensor, size: int, t1: float, function: Function, derivative: str, bound: float, tolerance: float
-    ) -> Tensor:
+        ctx: Any, W: Tensor, size: int, t1: float, function: Function, transform: Tensor, z: Tensor, cut: bool
+    ) -> tuple[Tensor, Tensor]:
         eigenvalues, Q = torch.linalg.eigh(W.double())
-        transform, z = _transform(t1, derivative, bound, tolerance, W.device)
         u = z.view(-1, *[1] * eigenvalues.dim()) + (eigenvalues - 1)  # (N, …, w)
-        value, slope = solution_and_slope(u, t1, function)
+        value, exponential = solution(u, t1, function)
         c = torch.tensordot(transform, value, dims=1)  # c_k(λ): (K, …, w)
         top = Q[..., :size, :]
-        ctx.t1, ctx.dtype = t1, W.dtype
-        ctx.save_for_backward(eigenvalues, Q, top, c, torch.tensordot(transform, slope, dims=1))
-        return (top * c.unsqueeze(-2)) @ top.mT
+        ctx.t1, ctx.function, ctx.dtype = t1, function, W.dtype
+        ctx.save_for_backward(eigenvalues, Q, top, c, u, transform)
+        start = top.new_empty(0)
+        if cut:
+            start = (top * torch.tensordot(transform, exponential, dims=1).unsqueeze(-2)) @ top.mT
+        ctx.mark_non_differentiable(start)
+        return (top * c.unsqueeze(-2)) @ top.mT, start
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, dC: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        eigenvalues, Q, top, c, slope = ctx.saved_tensors
+    def backward(ctx: Any, dC: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        eigenvalues, Q, top, c, u, transform = ctx.saved_tensors
         gap = eigenvalues.unsqueeze(-1) - eigenvalues.unsqueeze(-2)
         meeting = gap.abs() * max(ctx.t1, 1.0) < _MEETING
         chord = (c.unsqueeze(-1) - c.unsqueeze(-2)) / torch.where(meeting, 1.0, gap)
-        mean_slope = 0.5 * (slope.unsqueeze(-1) + slope.unsqueeze(-2))
-        divided = torch.where(meeting, mean_slope, chord)
-        inner = (divided * (top.mT @ dC.double() @ top)).sum(0)
+        slope = 0.5 * torch.tensordot(transform, solution_slope(u, ctx.t1, ctx.function), dims=1)
+        divided = torch.where(meeting, slope.unsqueeze(-1) + slope.unsqueeze(-2), chord)
+        inner = (divided * (top.mT @ dC @ top)).sum(0)
         dW = Q @ inner @ Q.mT
         return (0.5 * (dW + dW.mT)).to(ctx.dtype), None, None, None, None, None, None
 
@@ -74,35 +76,39 @@ def _transform(
     """The cosine transform for the first K terms, (K, N), and the nodes z (N).
 
     K is what either part of f needs relative to its own size: for λ > 1 it is e^{(z+λ−1)t} that dominates,
-    a multiple of e^{zt}; for λ < 1 both parts are smoother than at λ = 1.
+    a multiple of e^{zt}; for λ < 1 both parts are smoother than at λ = 1. With N > K nodes the first
+    coefficient that is mistaken for another is c_{2N−K}, far beyond the tolerance.
     """
-    needed = (coefficients(t1, part, derivative, bound, tolerance) for part in ("full", "exponential"))
-    terms = max(len(c) for c in needed)
-    matrix, z = cosine_transform(t1, bound, derivative)
+    parts: tuple[Function, ...] = ("full", "exponential")
+    terms = max(len(coefficients(t1, part, derivative, bound, tolerance)) for part in parts)
+    matrix, z = cosine_transform(t1, bound, derivative, count=terms + terms // 2 + 4)
     return torch.from_numpy(matrix[:terms].copy()).to(device), torch.from_numpy(z).to(device)
 
 
-def solution_and_slope(u: Tensor, t1: float, function: Function) -> tuple[Tensor, Tensor]:
-    """f(u) = e^{ut} + (e^{ut} − 1)/u and f'(u); or those of e^{ut} alone."""
+def solution(u: Tensor, t1: float, function: Function) -> tuple[Tensor, Tensor]:
+    """f(u) = e^{ut} + tφ(ut) with φ(x) = (e^x − 1)/x, and e^{ut}; or e^{ut} for both."""
     x = u * t1
     exponential = torch.exp(x)
     if function == "exponential":
-        return exponential, t1 * exponential
-    # φ(x) = (e^x − 1)/x and φ'(x) = (e^x − φ)/x; their Taylor series near 0, where the quotients cancel.
-    near = x.abs() < 0.1
+        return exponential, exponential
+    zero = x == 0
+    phi = torch.where(zero, 1.0, torch.expm1(x) / torch.where(zero, 1.0, x))
+    return exponential + t1 * phi, exponential
+
+
+def solution_slope(u: Tensor, t1: float, function: Function) -> Tensor:
+    """f'(u) = te^{ut} + t²φ'(ut), φ'(x) = (e^x − φ(x))/x."""
+    x = u * t1
+    exponential = torch.exp(x)
+    if function == "exponential":
+        return t1 * exponential
+    near = x.abs() < 0.1  # there the quotient cancels: φ' = Σ (k+1) x^k/(k+2)!, to float64
     safe = torch.where(near, 1.0, x)
-    small = torch.where(near, x, 0.0)
-    phi = torch.where(near, _taylor(small, 0), torch.expm1(x) / safe)
-    phi_slope = torch.where(near, _taylor(small, 1), (exponential - phi) / safe)
-    return exponential + t1 * phi, t1 * exponential + t1 * t1 * phi_slope
+    series = torch.zeros_like(x)
+    for k in range(11, -1, -1):
+        series = series.mul_(x).add_((k + 1) * _INVERSE_FACTORIAL[k + 2])
+    phi_slope = torch.where(near, series, (exponential - torch.expm1(x) / safe) / safe)
+    return t1 * exponential + t1 * t1 * phi_slope
 
 
-def _taylor(x: Tensor, order: int) -> Tensor:
-    """φ = Σ x^k/(k+1)! (order 0) or φ' = Σ (k+1) x^k/(k+2)! (order 1), to float64 for |x| < 0.1."""
-    total = torch.zeros_like(x)
-    for k in range(11, -1, -1):  # Horner
-        total = total * x + _INVERSE_FACTORIAL[k + 1 + order] * (k + 1 if order else 1)
-    return total
-
-
-_INVERSE_FACTORIAL = 1 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, 16.0)]))
+_INVERSE_FACTORIAL = (1 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, 16.0)]))).tolist()

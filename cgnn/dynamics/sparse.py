@@ -36,7 +36,7 @@ def sparse_product(matrix: Tensor, dense: Tensor, out: Tensor | None = None) -> 
         return product if out is None else out.copy_(product)
     if out is None:
         out = dense.new_empty(matrix.shape[0], dense.shape[1])
-    return torch.addmm(out, matrix, dense, beta=0, out=out)
+    return out.addmm_(matrix, dense, beta=0)
 
 
 def add_sparse_product(
@@ -46,11 +46,17 @@ def add_sparse_product(
     if not _has_kernel(matrix):
         product = torch.sparse.mm(matrix, dense, reduce="sum").mul_(scale)
         return torch.add(product, base, alpha=beta, out=product if out is None else out)
+    if out is base:
+        # With out=base torch copies base onto itself first; the in-place form does not.
+        return base.addmm_(matrix, dense, beta=beta, alpha=scale)
     if out is None:
         return torch.addmm(base, matrix, dense, beta=beta, alpha=scale)
     return torch.addmm(base, matrix, dense, beta=beta, alpha=scale, out=out)
 
 
+# torch multiplies CSR on a CPU through MKL; builds without it (ARM) only have the reducing kernel.
+_MKL = torch.backends.mkl.is_available()
+
+
 def _has_kernel(matrix: Tensor) -> bool:
-    # torch multiplies CSR on a CPU through MKL; builds without it (ARM) only have the reducing kernel.
-    return matrix.device.type != "cpu" or torch.backends.mkl.is_available()
+    return _MKL or matrix.device.type != "cpu"
