@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.problem import Problem
-from cgnn.dynamics.coefficients import coefficients, default_tolerance
+from cgnn.dynamics.coefficients import coefficients, default_tolerance, spectral_bound
 from cgnn.dynamics.operator import normalised_adjacency
 from cgnn.dynamics.sparse import sparse_product
 from cgnn.fidelity import preset
@@ -41,7 +41,8 @@ class Floor:
 
     def __init__(self, problem: Problem, settings: Hyperparameters) -> None:
         data, width = problem.data, settings.hidden
-        terms = len(coefficients(settings.t1, "full", "released", default_tolerance(torch.float32)))
+        bound = spectral_bound(torch.tensor(settings.alpha).sigmoid())
+        terms = len(coefficients(settings.t1, "full", "released", bound, default_tolerance(torch.float32)))
         adjacency = normalised_adjacency(data.edge_index, None, data.num_nodes, settings.gamma)
         features = SparseInput.build(data.x)
         self.propagations = 3 * (terms - 1)
