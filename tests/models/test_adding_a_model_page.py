@@ -1,0 +1,66 @@
+"""docs/adding_a_model.md does what it says, done to a copy of the package."""
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from cgnn.datasets.graph import save_graph
+from cgnn.datasets.synthetic import Parameters, generate
+
+
+def block(page: str, language: str) -> str:
+    found = re.search(rf"```{language}\n(.*?)```", page, re.DOTALL)
+    assert found is not None, f"the page has no {language} block"
+    return found[1]
+
+
+def test_the_pages_example_trains_and_changes_no_other_fingerprint(project: Path, tmp_path: Path) -> None:
+    page = (project / "docs" / "adding_a_model.md").read_text(encoding="utf-8")
+    for folder in ("cgnn", "paper"):
+        shutil.copytree(project / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "OMP_NUM_THREADS": "1"}
+
+    def python(*words: str) -> str:
+        done = subprocess.run([sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    fingerprint = (
+        "from cgnn.provenance import *; from cgnn.fidelity import preset; import cgnn; print(cgnn.__file__,"
+        "*(training_fingerprint(m, preset('released')) for m in ('gcn', 'cgnn')))"
+    )
+    before = python("-c", fingerprint)
+    assert str(tmp_path) in before, "the copy must be what runs"
+
+    (tmp_path / "cgnn/models/appnp.py").write_text(block(page, "python"), encoding="utf-8")
+    table = tmp_path / "cgnn/models/registry.py"
+    opening = "MODELS: dict[str, ModelEntry] = {\n"
+    text = table.read_text(encoding="utf-8")
+    assert opening in text
+    table.write_text(text.replace(opening, opening + block(page, "registry")), encoding="utf-8")
+    with open(tmp_path / "paper/baselines.yaml", "a", encoding="utf-8") as stream:
+        stream.write(block(page, "yaml"))
+
+    save_graph(generate("synthetic", Parameters(nodes=300, classes=3)), tmp_path / "graph.npz")
+    words = [
+        "--dataset",
+        "synthetic",
+        "--graph",
+        "graph.npz",
+        "--model",
+        "appnp",
+        "--epochs",
+        "30",
+        "--out",
+        "appnp.csv",
+    ]
+    assert "synthetic fixed appnp released: test " in python("-m", "cgnn", "train", *words)
+    with open(tmp_path / "appnp.csv", encoding="utf-8", newline="") as stream:
+        (row,) = csv.DictReader(stream)
+    assert (row["status"], row["layers"], row["t1"]) == ("ok", "10", "")
+    assert float(row["test_accuracy"]) > 50, "three classes: it must have learned something"
+    assert python("-c", fingerprint) == before
