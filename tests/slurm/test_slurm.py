@@ -1,0 +1,235 @@
+"""The real DAG on a real Slurm: it completes, whatever happens to its jobs, with the results of a local run.
+
+The first two run in CI: sbatch, GPUs, scancel. The others run with ``pytest -m slurm_full tests/slurm``. All of them
+skip where no test cluster can be brought up (root and Debian's Slurm packages), and say so.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.slurm, pytest.mark.xdist_group("slurm"), pytest.mark.usefixtures("cluster")]
+
+OFF = {name: False for name in ("gode", "published", "paper_fixed", "paper_random")}
+EMPTY = {"datasets": []}
+SMALL = {
+    "results": "results/test",
+    "datasets": {"cora": False, "citeseer": False, "pubmed": False, "synthetic": {"nodes": 300, "classes": 3}},
+    "protocol": {
+        "seeds": 2,
+        "random_splits": 2,
+        "epochs": 5,
+        "split_sizes": {"default": {"validation": 60, "test": 60}},
+    },
+    "experiments": OFF | {"main": {"models": ["cgnn"], "splits": ["fixed"], "hyperparameters": "search"}},
+    "residual": {"layers": []},
+    "search": {"trials": 2, "epochs": {"default": 3}},
+    "sweeps": EMPTY,
+    "fidelity": EMPTY,
+    "curves": EMPTY,
+    "profiles": EMPTY,
+    "jobs": {"replicas_per_job": 2, "search_workers": 1},
+}
+
+
+def long(replicas: int, epochs: int) -> dict:
+    """One job that trains long enough to be disturbed."""
+    return SMALL | {
+        "protocol": SMALL["protocol"] | {"seeds": replicas, "epochs": epochs},
+        "experiments": OFF | {"main": {"models": ["cgnn"], "splits": ["fixed"], "hyperparameters": "published"}},
+        "jobs": {"replicas_per_job": replicas},
+    }
+
+
+def jobs_of(project, **columns: str) -> list[dict[str, str]]:
+    """The jobs that sacct knows of this project, oldest first, with the wanted columns."""
+    names = {"job": "JobID", "state": "State", "partition": "Partition", "folder": "WorkDir", **columns}
+    command = ["sacct", "-X", "-P", "-n", "-S", "now-1hour", "-o", ",".join(names.values())]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    rows = [dict(zip(names, line.split("|"), strict=True)) for line in lines]
+    return [row for row in rows if row["folder"] == str(project.folder)]
+
+
+def wait_until(true: Callable[[], object], seconds: float = 300) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"not seen within {seconds} s"
+        time.sleep(0.2)
+
+
+def set_node(state: str) -> None:
+    name = socket.gethostname().split(".")[0]
+    subprocess.run(["scontrol", "update", f"NodeName={name}", f"State={state}", "Reason=test"], check=True)
+
+
+@pytest.fixture
+def drained_node(cluster):
+    """Jobs wait until the test resumes the node."""
+    set_node("DRAIN")
+    yield
+    with contextlib.suppress(subprocess.CalledProcessError):  # it is resumed already
+        set_node("RESUME")
+
+
+def put_first(project, lines: str) -> None:
+    """Have every ``python -m cgnn`` of this copy do something first. The file has no part in any fingerprint."""
+    main = project.folder / "cgnn" / "__main__.py"
+    main.write_text(f"{lines}\n{main.read_text()}")
+
+
+def test_the_dag_runs_through_sbatch_with_the_results_of_a_local_run(copy_project, local_results):
+    project = copy_project(SMALL)
+    process = project.start(project.on_slurm("runs"))
+    training = project.wait_for_training(process)
+    project.finish(process)
+    assert project.results() == local_results(SMALL, "runs")
+    jobs = jobs_of(project, comment="Comment", account="Account", tres="AllocTRES")
+    assert [job["comment"].split("_wildcards")[0] for job in jobs] == [
+        "rule_search_hyperparameters",
+        "rule_train_model",
+    ]
+    assert {job["state"] for job in jobs} == {"COMPLETED"}
+    assert {job["account"] for job in jobs} == {"paper"}
+    # Each asked for a GPU, in the partition that has them, and the training was shown one.
+    assert {job["partition"] for job in jobs} == {"gpu"}
+    assert all("gres/gpu=1" in job["tres"] for job in jobs)
+    assert training["CUDA_VISIBLE_DEVICES"] in ("0", "1")
+
+
+def test_a_cancelled_training_comes_back_and_keeps_its_finished_replicas(copy_project, local_results):
+    config = long(replicas=4, epochs=400)
+    project = copy_project(config)
+    # The other way to ask for a GPU, in passing.
+    process = project.start(project.on_slurm("runs", "--config", "jobs={gpu_request: gres, gpu_partition: gpu}"))
+    training = project.wait_for_training(process)
+    assert training["CUDA_VISIBLE_DEVICES"] in ("0", "1")
+    journal = project.folder / "results/test/runs/synthetic/fixed/cgnn/released/published/0-3.csv.journal"
+    wait_until(lambda: list(journal.glob("*.json")))
+    subprocess.run(["scancel", training["SLURM_JOB_ID"]], check=True)
+    wait_until(lambda: not project.trainings())
+    kept = {path: path.stat().st_mtime_ns for path in journal.glob("*.json")}
+    assert kept
+    project.wait_for_training(process)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    project.finish(process)
+    assert project.results() == local_results(config, "runs")
+    jobs = jobs_of(project, asked="ReqTRES")
+    assert [job["state"].split()[0] for job in jobs] == ["CANCELLED", "COMPLETED"]
+    assert all(job["partition"] == "gpu" and "gres/gpu=1" in job["asked"] for job in jobs)
+
+
+@pytest.mark.slurm_full
+@pytest.mark.timeout(900)
+def test_a_job_over_its_time_limit_comes_back_with_more_time_and_memory(copy_project, local_results):
+    config = long(replicas=2, epochs=5)
+    project = copy_project(config)
+    put_first(
+        project,
+        "import pathlib, sys, time\n"
+        "if 'train' in sys.argv and not pathlib.Path('hung').exists():\n"
+        "    pathlib.Path('hung').touch()\n"
+        "    time.sleep(600)",
+    )
+    process = project.start(project.on_slurm("runs", "--set-resources", "train_model:runtime=attempt"))
+    project.finish(process)
+    assert project.results() == local_results(config, "runs")
+    jobs = jobs_of(project, limit="Timelimit", memory="ReqMem")
+    assert [job["state"] for job in jobs] == ["TIMEOUT", "COMPLETED"]
+    assert [job["limit"] for job in jobs] == ["00:01:00", "00:02:00"]
+    first, second = (int(job["memory"].rstrip("M")) for job in jobs)
+    assert second == 2 * first
+
+
+@pytest.mark.slurm_full
+@pytest.mark.timeout(900)
+def test_a_run_waits_for_a_drained_node_and_goes_on_when_it_is_resumed(copy_project, local_results, drained_node):
+    config = long(replicas=4, epochs=400)
+    project = copy_project(config)
+    process = project.start(project.on_slurm("runs"))
+    wait_until(lambda: jobs_of(project))
+    time.sleep(15)
+    assert [job["state"] for job in jobs_of(project)] == ["PENDING"]
+    set_node("RESUME")
+    project.wait_for_training(process)
+    set_node("DRAIN")  # what runs may end
+    project.finish(process)
+    assert project.results() == local_results(config, "runs")
+    assert [job["state"] for job in jobs_of(project)] == ["COMPLETED"]
+
+
+@pytest.mark.slurm_full
+@pytest.mark.timeout(900)
+def test_a_run_survives_a_restart_of_slurmctld(cluster, copy_project, local_results):
+    config = long(replicas=4, epochs=400)
+    project = copy_project(config)
+    process = project.start(project.on_slurm("runs"))
+    project.wait_for_training(process)
+    controller = int((cluster / "pid" / "slurmctld").read_text())
+    os.kill(controller, signal.SIGTERM)
+    wait_until(lambda: not Path(f"/proc/{controller}").exists())
+    time.sleep(25)
+    subprocess.run(
+        ["slurmctld"], env={"SLURM_CONF": str(cluster / "slurm.conf"), "PATH": "/usr/sbin:/usr/bin"}, check=True
+    )
+    project.finish(process)
+    assert project.results() == local_results(config, "runs")
+
+
+@pytest.mark.slurm_full
+@pytest.mark.timeout(900)
+def test_editing_the_project_while_jobs_wait_does_not_change_what_they_run(copy_project, local_results, drained_node):
+    project = copy_project(SMALL)
+    process = project.start(project.on_slurm("runs"))
+    wait_until(lambda: jobs_of(project))
+    for file in (
+        "cgnn/verbs/train.py",
+        "cgnn/verbs/search.py",
+        "cgnn/training/replicas.py",
+        "workflow/rules/train.smk",
+    ):
+        (project.folder / file).write_text("raise RuntimeError('this file was edited')\n")
+    for file in ("config.yaml", "test.yaml"):
+        text = (project.folder / file).read_text()
+        (project.folder / file).write_text(text.replace("epochs: 5", "epochs: 7").replace("epochs: 400", "epochs: 7"))
+    set_node("RESUME")
+    project.finish(process)
+    assert project.results() == local_results(SMALL, "runs")
+
+
+@pytest.mark.slurm_full
+@pytest.mark.timeout(900)
+def test_jobs_need_no_network_and_no_data_source(copy_project, mirror):
+    """Real data, and jobs in a network namespace of their own: they have not even a loopback."""
+    config = SMALL | {"datasets": {"citeseer": False, "pubmed": False}}
+    project = copy_project(config)
+    put_first(
+        project,
+        "import ctypes, os, socket\n"
+        "if 'SLURM_JOB_ID' in os.environ:\n"
+        "    assert ctypes.CDLL(None).unshare(0x40000000) == 0\n"  # CLONE_NEWNET
+        "    os.environ.pop('CGNN_DATA_MIRROR', None)\n"
+        "    assert not os.path.exists('/proc/self/net/route') or len(open('/proc/self/net/route').readlines()) <= 1",
+    )
+    project.run(project.on_slurm("runs"))
+    assert {job["state"] for job in jobs_of(project)} == {"COMPLETED"}
+    assert any("cora" in name for name in project.results())
+    assert (project.folder / "data").is_dir()  # the submitting host's cache
+
+
+@pytest.mark.slurm_full
+@pytest.mark.timeout(2400)
+def test_the_whole_quick_dag_completes_on_the_cluster(copy_project, mirror):
+    quick = Path(__file__).parents[2] / "config" / "quick.yaml"
+    project = copy_project({})
+    (project.folder / "test.yaml").write_text(quick.read_text())
+    project.run(project.on_slurm(), timeout=2300)
+    assert (project.folder / "results" / "quick" / "paper.pdf").is_file()
+    assert {job["state"] for job in jobs_of(project)} == {"COMPLETED"}
+    assert "Nothing to be done" in project.run(project.snakemake("--cores", "1"))
