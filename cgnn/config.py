@@ -126,11 +126,13 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         yield "datasets: all are switched off, expected at least one"
     for section in ("sweeps", "profiles", "fidelity", "curves"):
         yield from _unknown(f"{section}.datasets", config[section]["datasets"], datasets)
-    for where, by_dataset in (("search.epochs", config["search"]["epochs"]), ("protocol.split_sizes", config["protocol"]["split_sizes"])):
+    for section, key in (("search", "epochs"), ("sweeps", "epochs"), ("protocol", "split_sizes")):
+        where, by_dataset = f"{section}.{key}", config[section][key]
         yield from _unknown(where, [key for key in by_dataset if key != "default"], datasets)
 
     for name, block in active(config["experiments"]).items():
         yield from _unknown(f"experiments.{name}.models", block["models"], MODELS)
+        yield from _unknown(f"experiments.{name}.datasets", block.get("datasets", []), datasets)
         yield from _unknown(f"experiments.{name}.preset", [block["preset"]], PRESETS)
         for model in block["models"]:
             if block["hyperparameters"] == "search" and model in MODELS and model not in config["search"]["spaces"]:

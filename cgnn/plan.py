@@ -90,9 +90,10 @@ def runs(config: Config) -> list[Training]:
 
 def residual(config: Config) -> Iterator[Training]:
     """The appendix's residual GCN."""
+    section = config["residual"]
     for dataset in active_datasets(config):
         for split in ("fixed", "random"):
-            for layers in config["residual"]["layers"]:
+            for layers in section["layers"]:
                 yield Training(
                     folder=f"residual/{dataset}/{split}/{layers}",
                     dataset=dataset,
@@ -100,9 +101,9 @@ def residual(config: Config) -> Iterator[Training]:
                     model="gcn_residual",
                     preset="released",
                     source="published",
-                    replicas=replicas_of(config, split),
+                    replicas=section["seeds"] if split == "fixed" else section["random_splits"],
                     variant=f"layers-{layers}",
-                    epochs=config["protocol"]["epochs"],
+                    epochs=section["epochs"],
                     settings=(("layers", layers),),
                 )
 
@@ -123,7 +124,7 @@ def sweeps(config: Config) -> Iterator[Training]:
                         source="published",
                         replicas=section["seeds"],
                         variant=f"{axis}-{value:g}",
-                        epochs=section["epochs"],
+                        epochs=section["epochs"].get(dataset, section["epochs"]["default"]),
                         settings=((_key(model), value),),
                     )
 
@@ -180,7 +181,7 @@ def profiles(config: Config) -> Iterator[Profile]:
 
 
 def _cells(config: Config, block: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    for dataset in active_datasets(config):
+    for dataset in _chosen(config, block.get("datasets", active_datasets(config))):
         for split in block["splits"]:
             for model in block["models"]:
                 yield dataset, split, model

@@ -41,7 +41,12 @@ shell.prefix(
 # One line of each job goes to the terminal, everything to its log.
 LOGGED = "2> {log} | tee -a {log}"
 
-WANTS_GPU = JOBS["device"].startswith("cuda") or (JOBS["device"] == "auto" and bool(visible_gpus()))
+# How a job asks for a GPU: locally Snakemake counts them, Slurm knows two ways. Never part of a rule's params.
+_auto = "gpu" if JOBS["device"].startswith("cuda") or (JOBS["device"] == "auto" and visible_gpus()) else "none"
+GPU_REQUEST = _auto if JOBS["gpu_request"] == "auto" else JOBS["gpu_request"]
+GPU = {"none": {}, "gpu": {"gpu": 1}, "gres": {"gres": "gpu:1"}}[GPU_REQUEST]
+if GPU and JOBS["gpu_partition"]:
+    GPU |= {"slurm_partition": JOBS["gpu_partition"]}
 workflow.global_resources.setdefault("gpu", max(1, len(visible_gpus())))
 workflow.global_resources.setdefault("profiler", 1)
 

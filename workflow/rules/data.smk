@@ -29,8 +29,11 @@ def split_arguments(wildcards):
     return "" if wildcards.split == "fixed" else " ".join(f"{flags[key]} {value}" for key, value in sizes.items())
 
 
+# Seconds each, and the first needs the network, which a cluster's nodes may not have.
 localrules:
     fetch_dataset,
+    assemble_graph,
+    make_split,
 
 
 rule fetch_dataset:

@@ -28,7 +28,7 @@ rule measure_profile:
     resources:
         mem_mb=memory,
         runtime=15,
-        gpu=int(WANTS_GPU),
+        **GPU,
         profiler=1,
     params:
         arguments=profile_arguments,

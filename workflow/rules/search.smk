@@ -44,7 +44,7 @@ rule search_hyperparameters:
     resources:
         mem_mb=lambda w, attempt: memory(w, attempt) * JOBS["search_workers"],
         runtime=lambda w, attempt: 3 * runtime(w, attempt),
-        gpu=int(WANTS_GPU),
+        **GPU,
     params:
         arguments=search_arguments,
         settings=search_settings,

@@ -21,7 +21,7 @@ rule train_sweep:
     resources:
         mem_mb=memory,
         runtime=runtime,
-        gpu=int(WANTS_GPU),
+        **GPU,
     params:
         arguments=lambda w: training_arguments(find_training("sweeps", SWEEP.format(**w))),
         settings=lambda w: training_settings(find_training("sweeps", SWEEP.format(**w))),

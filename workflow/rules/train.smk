@@ -24,7 +24,7 @@ rule train_model:
     resources:
         mem_mb=memory,
         runtime=runtime,
-        gpu=int(WANTS_GPU),
+        **GPU,
     params:
         arguments=lambda w: training_arguments(find_training("runs", RUN.format(**w))),
         settings=lambda w: training_settings(find_training("runs", RUN.format(**w))),
@@ -50,7 +50,7 @@ rule train_residual:
     resources:
         mem_mb=memory,
         runtime=runtime,
-        gpu=int(WANTS_GPU),
+        **GPU,
     params:
         arguments=lambda w: training_arguments(find_training("residual", RESIDUAL.format(**w))),
         settings=lambda w: training_settings(find_training("residual", RESIDUAL.format(**w))),
@@ -74,7 +74,7 @@ rule record_curves:
     resources:
         mem_mb=memory,
         runtime=runtime,
-        gpu=int(WANTS_GPU),
+        **GPU,
     params:
         arguments=lambda w: training_arguments(find_training("curves", f"curves/{w.dataset}/{w.model}")),
         settings=lambda w: training_settings(find_training("curves", f"curves/{w.dataset}/{w.model}")),
@@ -101,7 +101,7 @@ rule record_alpha:
     resources:
         mem_mb=memory,
         runtime=runtime,
-        gpu=int(WANTS_GPU),
+        **GPU,
     params:
         arguments=lambda w: training_arguments(find_training("curves", f"curves/{w.dataset}/cgnn")),
         settings=lambda w: training_settings(find_training("curves", f"curves/{w.dataset}/cgnn")),
