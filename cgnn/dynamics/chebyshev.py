@@ -65,7 +65,8 @@ def solve_together(ode: LinearODE, t1: float, *, recompute: bool = False, tolera
         return _Series.apply(ode.E, ode.alpha, None, ode.propagation, value, start, bound, recompute)
     cut = ode.source == "cut"
     C, start = matrix_coefficients(ode.weight, ode.E.shape[-1], t1, main, derivative, bound, tolerance, cut)
-    C, start = (None if c is None else _for_replicas(c.to(ode.E.dtype), ode.E) for c in (C, start))
+    C = _for_replicas(C.to(ode.E.dtype), ode.E)
+    start = None if start is None else _for_replicas(start.to(ode.E.dtype), ode.E)
     return _Series.apply(ode.E, ode.alpha, C, ode.propagation, None, start, bound, recompute)
 
 

@@ -42,15 +42,17 @@ def spectral_bound(alpha: torch.Tensor) -> float:
     return max(1, math.ceil(largest * 64)) / 64
 
 
-def cosine_transform(t1: float, bound: float, derivative: str) -> tuple[np.ndarray, np.ndarray]:
-    """The matrix (N, N) from samples of f at the nodes to c_0, c_1, …, and the nodes z.
+def cosine_transform(
+    t1: float, bound: float, derivative: str, count: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The matrix (N, N) from samples of f at N = ``count`` nodes to c_0, c_1, …, and the nodes z.
 
     c_k = (2/N) Σ_q cos(kθ_q) f(z_q), half for k = 0, θ_q = (2q + 1)π/2N. With X = I − (2/b) D_α R, x = cos θ
     stands for z = −b(1 − x)/2 when released, and z = b(1 − x)/2 − 1 in the paper.
     """
     if not (math.isfinite(t1) and t1 >= 0):
         raise UserError(f"t1: found {t1}, expected a finite ending time of at least 0")
-    count = 48 + math.ceil(12 * math.sqrt(t1))  # the degree grows like sqrt(t)
+    count = count or 48 + math.ceil(12 * math.sqrt(t1))  # the degree grows like sqrt(t)
     odd = 2 * np.arange(count) + 1
     # Angles reduced as whole numbers first: cos of a large kθ would carry the rounding of kθ.
     matrix = (2 / count) * np.cos(np.outer(np.arange(count), odd) % (4 * count) * (np.pi / (2 * count)))

@@ -10,7 +10,6 @@ as I: all of them). It is the theorem of Daleckii and Krein: dW = Q (Σ_k [c_k] 
 divided differences [c_k]_ij = (c_k(λ_i) − c_k(λ_j)) / (λ_i − λ_j), c_k'(λ) where they meet.
 """
 
-import math
 from functools import lru_cache
 from typing import Any
 
