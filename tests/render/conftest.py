@@ -1,0 +1,29 @@
+"""One made-up results tree for all tests of this folder."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import made_up
+
+from cgnn.__main__ import main
+from cgnn.render.catalogue import FIGURES, TABLES
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory) -> Path:
+    """Aggregates only."""
+    return made_up.write_results(tmp_path_factory.mktemp("results"), datasets=("cora", "citeseer"), seeds=4, splits=4)
+
+
+@pytest.fixture(scope="session")
+def finished(results) -> Path:
+    """The same with all tables, figures and claims made by their verbs."""
+    common = ["--results", str(results), "--reported", str(made_up.REPORTED), "--bench", str(results / "bench.json")]
+    assert main(["claims", *common, "--out", str(results / "claims.json")]) == 0
+    for kind, shelf in (("table", TABLES), ("figure", FIGURES)):
+        for name in shelf:
+            assert main([kind, name, *common, "--out", str(results / f"{kind}s" / name)]) in (0, None)
+    return results

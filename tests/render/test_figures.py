@@ -1,0 +1,129 @@
+"""Figures: all formats, the same bytes each time, legible, told apart without colour, and separate in the DAG."""
+
+import json
+
+import made_up
+import matplotlib.text
+import pandas as pd
+import pytest
+
+from cgnn.__main__ import main
+from cgnn.fingerprint import code_fingerprint, import_closure
+from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, TABLES, modules_of_figure, modules_of_table
+from cgnn.render.figures import accuracy_epoch, convergence, memory_depth_time, speed_accuracy
+from cgnn.render.style import COLUMN, LOOKS, PAGE, use_style, write_figure
+
+SMALLEST = 7.0  # points
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_written_in_all_formats_with_words(finished, name):
+    for suffix in FIGURE_FORMATS:
+        assert (finished / "figures" / f"{name}.{suffix}").stat().st_size > 0
+    words = json.loads((finished / "figures" / f"{name}.json").read_text())
+    assert words["title"] and words["alt"] and words["caption"].endswith(".")
+
+
+@pytest.mark.parametrize("name", ["architecture", "convergence", "speed_accuracy"])
+def test_drawing_twice_gives_the_same_bytes(finished, tmp_path, name):
+    common = ["--results", str(finished), "--bench", str(finished / "bench.json")]
+    assert main(["figure", name, *common, "--out", str(tmp_path / name)]) in (0, None)
+    for suffix in FIGURE_FORMATS:
+        assert (tmp_path / f"{name}.{suffix}").read_bytes() == (finished / "figures" / f"{name}.{suffix}").read_bytes(), suffix
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_text_is_legible_at_column_width(results, name, monkeypatch):
+    drawn = _draw(results, name)
+    assert drawn.figure.get_figwidth() in (COLUMN, PAGE)
+    sizes = {text.get_fontsize() for text in drawn.figure.findobj(matplotlib.text.Text) if text.get_text().strip()}
+    assert min(sizes) >= SMALLEST
+
+
+def _draw(results, name):
+    from importlib import import_module
+
+    from cgnn.render.catalogue import INPUTS
+
+    entry = FIGURES[name]
+    inputs = {}
+    for key in entry.inputs:
+        pattern = INPUTS[key]
+        inputs[key] = sorted(results.glob(pattern)) if "*" in pattern else results / pattern
+    with use_style():
+        return import_module(entry.module).draw(**inputs)
+
+
+def test_no_two_methods_look_alike_without_colour():
+    shown_together = ("gcn", "gat", "gcn_residual", "cgnn_discrete", "cgnn", "cgnn_weight", "cgnn_no_h0")
+    assert len({LOOKS[name].marker for name in shown_together}) == len(shown_together)
+
+
+def test_what_ran_out_of_memory_is_said_in_the_caption(results):
+    with use_style():
+        assert "ran out of memory" in memory_depth_time.draw(results / "profiles.csv").caption
+
+
+def test_the_selected_epoch_is_the_first_of_best_validation():
+    rows = pd.DataFrame(
+        {"replica": 0, "epoch": [1, 2, 3, 4], "validation_accuracy": [70, 80, 80, 79], "test_accuracy": [1, 2, 3, 4]}
+    )
+    assert accuracy_epoch.selected_epochs(rows)["epoch"].tolist() == [2]
+
+
+def test_the_convergence_caption_carries_the_measured_rate(tmp_path):
+    made_up.convergence().to_csv(tmp_path / "c.csv", index=False)
+    with use_style():
+        assert "rate 0.0500, predicted 0.0500" in convergence.draw(tmp_path / "c.csv").caption
+
+
+def test_an_empty_sweep_says_so_instead_of_empty_axes(tmp_path):
+    made_up.sweeps().iloc[:0].to_csv(tmp_path / "sweeps.csv", index=False)
+    assert main(["figure", "accuracy_depth_time", "--sweeps", str(tmp_path / "sweeps.csv"), "--out", str(tmp_path / "f")]) in (0, None)
+
+
+def test_times_of_two_runs_do_not_share_a_panel(results):
+    with use_style():
+        caption = speed_accuracy.draw(results / "runs.csv", results / "profiles.csv", results / "bench.json").caption
+    assert "released recipe" not in caption.split("Citeseer")[0]  # Cora was profiled, so its panel has profiles alone
+
+
+@pytest.mark.parametrize(("shelf", "modules"), [(FIGURES, modules_of_figure), (TABLES, modules_of_table)])
+def test_a_products_code_holds_no_other_product_and_no_training(shelf, modules):
+    for name in shelf:
+        closure = import_closure(*modules(name))
+        others = {entry.module for other, entry in shelf.items() if other != name}
+        assert not closure & others
+        assert not [module for module in closure if module.startswith(("cgnn.training", "cgnn.models", "cgnn.dynamics"))]
+        assert ("cgnn.render.style" in closure) == (shelf is FIGURES)
+
+
+def test_editing_one_figure_changes_its_fingerprint_alone_and_the_style_changes_all(tmp_path):
+    import shutil
+
+    from cgnn.fingerprint import PACKAGE
+
+    copy = tmp_path / "cgnn"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def fingerprints():
+        return {name: code_fingerprint(*modules_of_figure(name), package=copy) for name in FIGURES}
+
+    before = fingerprints()
+    figure = copy / "render" / "figures" / "search.py"
+    figure.write_text(figure.read_text() + "\nEDITED = 1\n")
+    after = fingerprints()
+    assert [name for name in FIGURES if before[name] != after[name]] == ["search"]
+    style = copy / "render" / "style.py"
+    style.write_text("# a comment\n" + style.read_text())
+    assert fingerprints() == after
+    style.write_text(style.read_text().replace("COLUMN = 3.25", "COLUMN = 3.5"))
+    assert not set(fingerprints().values()) & set(after.values())
+
+
+def test_written_files_carry_no_date(finished, tmp_path):
+    drawn = _draw(finished, "architecture")
+    with use_style():
+        write_figure(drawn, tmp_path / "a")
+    assert b"CreationDate" not in (tmp_path / "a.pdf").read_bytes()
+    assert "<dc:date>" not in (tmp_path / "a.svg").read_text()
