@@ -32,7 +32,7 @@ def test_eigenvalues_of_A_lie_between_zero_and_the_largest_alpha(setting):
     A_hat, alpha, A, _, _ = setting
     eigen = closed_form.eigen_of_A(A_hat, alpha)
     assert torch.allclose(eigen.P @ torch.diag(eigen.values) @ eigen.P_inverse, A)
-    assert -1e-12 <= eigen.values.min() and eigen.values.max() <= alpha.max()
+    assert eigen.values.min() >= -1e-12 and eigen.values.max() <= alpha.max()
 
 
 def test_proposition_1_is_the_integral_of_the_powers_of_A(setting):
