@@ -18,6 +18,9 @@ sys.path.insert(0, str(CODE))
 configfile: CODE / "config.yaml"
 
 
+report: CODE / "workflow/report/workflow.rst"
+
+
 include: CODE / "workflow/rules/common.smk"
 include: CODE / "workflow/rules/data.smk"
 include: CODE / "workflow/rules/search.smk"

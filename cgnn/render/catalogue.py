@@ -81,6 +81,12 @@ VERB_MODULES = {
     "scorecard": ("cgnn.render.scorecard",),
 }
 
+#: Files of the project, other than code, that a verb reads.
+VERB_FILES = {
+    "paper": ("paper/paper.typ",),
+    "scorecard": tuple(f"cgnn/render/page/page.{suffix}" for suffix in ("html.jinja", "css", "js")),
+}
+
 
 def entry(kind: str, name: str) -> Entry:
     """The catalogue's entry of a ``table`` or a ``figure``, or an error that lists what there is."""

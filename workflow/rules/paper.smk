@@ -8,6 +8,7 @@ from cgnn.render.catalogue import (
     FIGURES,
     TABLE_FORMATS,
     TABLES,
+    VERB_FILES,
     modules_of_figure,
     modules_of_table,
 )
@@ -47,7 +48,12 @@ rule tabulate_datasets:
         graphs=expand(f"{R}/data/{{dataset}}/graph.npz", dataset=DATASETS),
         reported=REPORTED,
     output:
-        report(DATASETS_TABLE, category="Tables", labels={"table": "datasets"}),
+        report(
+            DATASETS_TABLE,
+            caption="../report/table.rst",
+            category="Tables",
+            labels={"table": "datasets"},
+        ),
     log:
         f"{R}/logs/tables/datasets.log",
     params:
@@ -66,6 +72,7 @@ rule build_table:
     output:
         report(
             expand(f"{R}/tables/{{{{table}}}}.{{kind}}", kind=[k for k in TABLE_FORMATS if k != "json"]),
+            caption="../report/table.rst",
             category="Tables",
             labels={"table": "{table}"},
         ),
@@ -91,6 +98,7 @@ rule draw_figure:
     output:
         report(
             f"{R}/figures/{{figure}}.svg",
+            caption="../report/figure.rst",
             category="Figures",
             labels={"figure": "{figure}"},
         ),
@@ -120,7 +128,12 @@ rule compile_paper:
         source="paper/paper.typ",
         reported=REPORTED,
     output:
-        report(f"{R}/paper.pdf", category="Paper", labels={"what": "the rebuilt paper"}),
+        report(
+            f"{R}/paper.pdf",
+            caption="../report/paper.rst",
+            category="Paper",
+            labels={"what": "the rebuilt paper"},
+        ),
         f"{R}/paper_data.json",
     log:
         f"{R}/logs/paper.log",
@@ -140,9 +153,15 @@ rule write_scorecard:
         TABLE_FILES,
         FIGURE_FILES,
         [PRODUCTS[name] for name in (*COLLECTED, "claims") if name in PRODUCTS],
+        VERB_FILES["scorecard"],
         reported=REPORTED,
     output:
-        report(f"{R}/index.html", category="Paper", labels={"what": "scorecard"}),
+        report(
+            f"{R}/index.html",
+            caption="../report/scorecard.rst",
+            category="Paper",
+            labels={"what": "scorecard"},
+        ),
     log:
         f"{R}/logs/scorecard.log",
     params:
