@@ -39,6 +39,8 @@ def spectral_bound(alpha: torch.Tensor) -> float:
     The spectrum of D_α R lies in [0, max α], and a shorter interval needs fewer terms.
     """
     largest = float(alpha.detach().max()) if alpha.numel() else 0.0
+    if not math.isfinite(largest):
+        return 1.0  # a training that diverged: the result will say so itself
     return max(1, math.ceil(largest * 64)) / 64
 
 

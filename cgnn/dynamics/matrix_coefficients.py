@@ -41,7 +41,7 @@ class _MatrixFunction(torch.autograd.Function):
     def forward(  # type: ignore[override]
         ctx: Any, W: Tensor, size: int, t1: float, function: Function, transform: Tensor, z: Tensor, cut: bool
     ) -> tuple[Tensor, Tensor]:
-        eigenvalues, Q = torch.linalg.eigh(W.double())
+        eigenvalues, Q = _eigh(W.double())
         u = z.view(-1, *[1] * eigenvalues.dim()) + (eigenvalues - 1)  # (N, …, w)
         value, exponential = solution(u, t1, function)
         c = torch.tensordot(transform, value, dims=1)  # c_k(λ): (K, …, w)
@@ -66,6 +66,16 @@ class _MatrixFunction(torch.autograd.Function):
         inner = (divided * (top.mT @ dC @ top)).sum(0)
         dW = Q @ inner @ Q.mT
         return (0.5 * (dW + dW.mT)).to(ctx.dtype), None, None, None, None, None, None
+
+
+def _eigh(W: Tensor) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors; NaN for a W that is not finite, so that divergence shows in the result."""
+    try:
+        return torch.linalg.eigh(W)
+    except torch.linalg.LinAlgError:
+        if bool(torch.isfinite(W).all()):
+            raise
+        return torch.full_like(W[..., 0], torch.nan), torch.full_like(W, torch.nan)
 
 
 @lru_cache(maxsize=256)

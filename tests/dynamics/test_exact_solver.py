@@ -233,3 +233,14 @@ def test_half_precision_is_refused_with_what_is_possible(problem, ordinary):
     ode = problem(ordinary, "paper").ode
     with pytest.raises(UserError, match=r"expected torch\.float32 or torch\.float64"):
         chebyshev.solve(LinearODE(ode.propagation, ode.E.half(), ode.alpha), 1.0)
+
+
+@pytest.mark.parametrize("spoilt", [float("nan"), float("inf")])
+@pytest.mark.parametrize("which", ["E", "alpha", "U"])
+def test_a_training_that_diverged_shows_in_the_values_and_raises_nothing(problem, ordinary, which, spoilt):
+    case = problem(ordinary, "released", "cut", "learned", dtype=torch.float32)
+    with torch.no_grad():
+        getattr(case, which).view(-1)[0] = spoilt
+    H = chebyshev.solve(LinearODE(case.ode.propagation, case.E, case.alpha, _W(case), "cut"), 5.0)
+    assert not torch.isfinite(H).all()
+    torch.autograd.grad(H.sum(), case.inputs)
