@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cgnn.hyperparameters import Hyperparameters
+from cgnn.training.optimisers import Adam, Optimiser, RMSprop
 from cgnn.training.tensors import GraphTensors, SplitTensors
 
 #: Epochs between looks at the loss: a look waits for the device, and a diverged run may go on for a while.
@@ -44,22 +45,20 @@ def train(
     return Trace(losses.cpu(), correct[0].cpu(), correct[1].cpu())
 
 
-def make_optimizer(model: nn.Module, hyperparameters: Hyperparameters) -> torch.optim.Optimizer:
+def make_optimizer(model: nn.Module, hyperparameters: Hyperparameters) -> Optimiser:
     """Adam or RMSprop with torch's defaults; weight decay acts on every parameter unless the model says otherwise."""
     decay = hyperparameters.weight_decay
     if hasattr(model, "parameter_groups"):
         groups = model.parameter_groups(decay)
     else:
         groups = [{"params": list(model.parameters()), "weight_decay": decay}]
-    if hyperparameters.optimizer == "adam":
-        return torch.optim.Adam(groups, lr=hyperparameters.lr, fused=True)
-    return torch.optim.RMSprop(groups, lr=hyperparameters.lr, foreach=True)
+    return {"adam": Adam, "rmsprop": RMSprop}[hyperparameters.optimizer](groups, hyperparameters.lr)
 
 
-def step(model: nn.Module, data: GraphTensors, split: SplitTensors, optimizer: torch.optim.Optimizer) -> Tensor:
+def step(model: nn.Module, data: GraphTensors, split: SplitTensors, optimizer: Optimiser) -> Tensor:
     """One optimiser step on the whole training set; the loss (R,) before it."""
     model.train()
-    optimizer.zero_grad(set_to_none=True)
+    optimizer.zero_grad()
     scores = select(model(data.x, data.edge_index), split.train)
     entropy = functional.cross_entropy(scores.flatten(0, 1), split.train_labels.flatten(), reduction="none")
     # Row by row: one mean over both axes would add up in another order than a replica alone.
