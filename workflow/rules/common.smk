@@ -30,6 +30,10 @@ except UserError as error:
 
 R = config["results"].rstrip("/")
 JOBS = config["jobs"]
+# Settled here and frozen with the config: on a cluster's node other GPUs are visible than where the run was started.
+if JOBS["gpu_request"] == "auto":
+    wanted = JOBS["device"].startswith("cuda") or (JOBS["device"] == "auto" and visible_gpus())
+    JOBS["gpu_request"] = "gpu" if wanted else "none"
 FROZEN = frozen_path(CODE, R, config) if workflow.is_main_process else CODE
 
 # Jobs import the frozen copy, with the Python that runs Snakemake. PYTHONSAFEPATH: `python -m` would
@@ -42,9 +46,7 @@ shell.prefix(
 LOGGED = "2> {log} | tee -a {log}"
 
 # How a job asks for a GPU: locally Snakemake counts them, Slurm knows two ways. Never part of a rule's params.
-_auto = "gpu" if JOBS["device"].startswith("cuda") or (JOBS["device"] == "auto" and visible_gpus()) else "none"
-GPU_REQUEST = _auto if JOBS["gpu_request"] == "auto" else JOBS["gpu_request"]
-GPU = {"none": {}, "gpu": {"gpu": 1}, "gres": {"gres": "gpu:1"}}[GPU_REQUEST]
+GPU = {"none": {}, "gpu": {"gpu": 1}, "gres": {"gres": "gpu:1"}}[JOBS["gpu_request"]]
 if GPU and JOBS["gpu_partition"]:
     GPU |= {"slurm_partition": JOBS["gpu_partition"]}
 workflow.global_resources.setdefault("gpu", max(1, len(visible_gpus())))
@@ -103,8 +105,7 @@ def training_input(t, first, last):
     replicas = range(int(first), int(last) + 1)
     names = ["fixed"] if t.split_kind == "fixed" else [f"random{i:02d}" for i in replicas]
     files = {"graph": f"{R}/data/{t.dataset}/graph.npz", "splits": [f"{R}/splits/{t.dataset}/{n}.json" for n in names]}
-    if t.search:
-        files["best"] = f"{R}/{t.search.folder}/best.yaml"
+    files["best"] = [f"{R}/{t.search.folder}/best.yaml"] if t.search else []
     return files
 
 
@@ -148,8 +149,14 @@ def runtime(wildcards, attempt):
     return RUNTIME_MINUTES.get(wildcards.dataset, 30) * attempt
 
 
+# With a storage plugin (docs/cloud.md) a job's files are where Snakemake put them; of an option given twice the last counts.
+STORED_AT = (
+    """--splits $(dirname {input.splits[0]}) $(test -z "{input.best}" || echo --hyperparameters {input.best}) """
+    if workflow.storage_settings.default_storage_provider not in (None, "none")
+    else ""
+)
 TRAIN = (
     "python -m cgnn train {params.arguments} --graph {input.graph} --splits " + R + "/splits/{wildcards.dataset}"
     " --replicas {wildcards.first}:$(({wildcards.last} + 1)) --device " + JOBS["device"] + " --threads {threads}"
-    " --expect-fingerprint {params.code} --out {output.rows} " + LOGGED
+    " --expect-fingerprint {params.code} --out {output.rows} " + STORED_AT + LOGGED
 )

@@ -19,9 +19,9 @@ rule train_variant:
         f"{R}/benchmarks/fidelity/{{dataset}}-{{variant}}-{{first}}-{{last}}.tsv"
     threads: JOBS["threads"]
     resources:
+        **GPU,
         mem_mb=memory,
         runtime=runtime,
-        **GPU,
     params:
         arguments=lambda w: training_arguments(find_training("fidelity", VARIANT.format(**w))),
         settings=lambda w: training_settings(find_training("fidelity", VARIANT.format(**w))),

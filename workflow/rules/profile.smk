@@ -24,11 +24,12 @@ rule measure_profile:
         profile=f"{R}/profiles/{{dataset}}/{{method}}/{{value}}.json",
     log:
         f"{R}/logs/profile/{{dataset}}-{{method}}-{{value}}.log",
-    threads: workflow.cores or 1
+    # Every core of this machine; on a cluster the slurm profile asks for a node of its own instead.
+    threads: (workflow.resource_settings.cores or 1) if workflow.is_main_process else 1
     resources:
+        **GPU,
         mem_mb=memory,
         runtime=15,
-        **GPU,
         profiler=1,
     params:
         arguments=profile_arguments,

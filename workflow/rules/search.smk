@@ -42,9 +42,9 @@ rule search_hyperparameters:
     priority: 20  # trainings wait for it
     threads: JOBS["search_workers"]
     resources:
+        **GPU,
         mem_mb=lambda w, attempt: memory(w, attempt) * JOBS["search_workers"],
         runtime=lambda w, attempt: 3 * runtime(w, attempt),
-        **GPU,
     params:
         arguments=search_arguments,
         settings=search_settings,

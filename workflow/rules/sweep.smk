@@ -19,9 +19,9 @@ rule train_sweep:
         f"{R}/benchmarks/sweep/{{dataset}}-{{model}}-{{value}}-{{first}}-{{last}}.tsv"
     threads: JOBS["threads"]
     resources:
+        **GPU,
         mem_mb=memory,
         runtime=runtime,
-        **GPU,
     params:
         arguments=lambda w: training_arguments(find_training("sweeps", SWEEP.format(**w))),
         settings=lambda w: training_settings(find_training("sweeps", SWEEP.format(**w))),

@@ -22,9 +22,9 @@ rule train_model:
     priority: 10
     threads: JOBS["threads"]
     resources:
+        **GPU,
         mem_mb=memory,
         runtime=runtime,
-        **GPU,
     params:
         arguments=lambda w: training_arguments(find_training("runs", RUN.format(**w))),
         settings=lambda w: training_settings(find_training("runs", RUN.format(**w))),
@@ -48,9 +48,9 @@ rule train_residual:
         f"{R}/benchmarks/residual/{{dataset}}-{{split_kind}}-{{layers}}-{{first}}-{{last}}.tsv"
     threads: JOBS["threads"]
     resources:
+        **GPU,
         mem_mb=memory,
         runtime=runtime,
-        **GPU,
     params:
         arguments=lambda w: training_arguments(find_training("residual", RESIDUAL.format(**w))),
         settings=lambda w: training_settings(find_training("residual", RESIDUAL.format(**w))),
@@ -72,9 +72,9 @@ rule record_curves:
         f"{R}/logs/curves/{{dataset}}-{{model}}.log",
     threads: JOBS["threads"]
     resources:
+        **GPU,
         mem_mb=memory,
         runtime=runtime,
-        **GPU,
     params:
         arguments=lambda w: training_arguments(find_training("curves", f"curves/{w.dataset}/{w.model}")),
         settings=lambda w: training_settings(find_training("curves", f"curves/{w.dataset}/{w.model}")),
@@ -85,7 +85,7 @@ rule record_curves:
     shell:
         "python -m cgnn train {params.arguments} --graph {input.graph} --splits " + R + "/splits/{wildcards.dataset}"
         " --replicas 0:{params.replicas} --device " + JOBS["device"] + " --threads {threads}"
-        " --expect-fingerprint {params.code} --curves {output.curves} --out {output.rows} " + LOGGED
+        " --expect-fingerprint {params.code} --curves {output.curves} --out {output.rows} " + STORED_AT + LOGGED
 
 
 rule record_alpha:
@@ -99,9 +99,9 @@ rule record_alpha:
         f"{R}/logs/alpha/{{dataset}}.log",
     threads: JOBS["threads"]
     resources:
+        **GPU,
         mem_mb=memory,
         runtime=runtime,
-        **GPU,
     params:
         arguments=lambda w: training_arguments(find_training("curves", f"curves/{w.dataset}/cgnn")),
         settings=lambda w: training_settings(find_training("curves", f"curves/{w.dataset}/cgnn")),
@@ -111,7 +111,7 @@ rule record_alpha:
     shell:
         "python -m cgnn train {params.arguments} --graph {input.graph} --splits " + R + "/splits/{wildcards.dataset}"
         " --replicas 0:1 --device " + JOBS["device"] + " --threads {threads}"
-        " --expect-fingerprint {params.code} --alpha {output.alpha} --out {output.rows} " + LOGGED
+        " --expect-fingerprint {params.code} --alpha {output.alpha} --out {output.rows} " + STORED_AT + LOGGED
 
 
 rule runs:
