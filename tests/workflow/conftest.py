@@ -1,0 +1,192 @@
+"""A tiny real run of the whole DAG, made once and copied for each test."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+REPOSITORY = Path(__file__).parents[2]
+PARTS = ("cgnn", "paper", "workflow", "profiles", "Snakefile", "config.yaml")
+
+TINY = {
+    "results": "results/tiny",
+    "datasets": {"cora": False, "citeseer": False, "pubmed": False, "synthetic": {"nodes": 400, "classes": 4, "features": 100}},
+    "protocol": {
+        "seeds": 2,
+        "random_splits": 2,
+        "epochs": 3,
+        "split_sizes": {"synthetic": {"per_class": 5, "validation": 50, "test": 100}},
+    },
+    "experiments": {
+        "main": {"models": ["gcn", "cgnn"], "splits": ["fixed"]},
+        "published": {"models": ["cgnn"], "splits": ["random"]},
+        "gode": False,
+        "paper_fixed": False,
+        "paper_random": False,
+    },
+    "residual": {"layers": []},
+    "search": {"trials": 2, "epochs": {"default": 2}},
+    "sweeps": {
+        "datasets": ["synthetic"],
+        "seeds": 1,
+        "epochs": {"default": 2},
+        "layers": {"models": ["gcn"], "values": [2]},
+        "t1": {"models": ["cgnn"], "values": [1]},
+    },
+    "profiles": {
+        "datasets": ["synthetic"],
+        "epochs": 1,
+        "layers": [2],
+        "t1": [1],
+        "methods": {
+            name: False
+            for name in (
+                *("gat", "cgnn_discrete", "gcn_residual", "cgnn_exact_recompute", "cgnn_adjoint"),
+                *("cgnn_dopri5", "cgnn_weight_exact", "cgnn_weight_dopri5"),
+            )
+        },
+    },
+    "fidelity": {
+        "datasets": ["synthetic"],
+        "seeds": 2,
+        "variants": {
+            name: False
+            for name in (
+                *("paper", "derivative-paper", "source_gradient-flows", "features-rows", "weight-released"),
+                *("weight-paper", "weight_clamp-open", "augmentation-none", "discrete-released", "discrete_steps-50"),
+            )
+        },
+    },
+    "curves": {"datasets": ["synthetic"], "models": ["cgnn"], "seeds": 1},
+    "jobs": {"device": "cpu", "search_workers": 1},
+}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of the project in a folder of its own, with an overlay called tiny.yaml."""
+
+    path: Path
+
+    def configure(self, **changes) -> None:
+        """Lay changes over tiny.yaml; a dotted name reaches inside, written with two underscores."""
+        config = yaml.safe_load((self.path / "tiny.yaml").read_text())
+        for name, value in changes.items():
+            *parents, last = name.split("__")
+            section = config
+            for parent in parents:
+                section = section.setdefault(parent, {})
+            section[last] = value
+        (self.path / "tiny.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+
+    def command(self, *arguments: str) -> list[str]:
+        # --configfile takes every word that follows, so it comes last.
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--configfile", "tiny.yaml"]
+
+    def environment(self) -> dict[str, str]:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("CGNN_", "PYTEST_"))}
+        return {**clean, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""}
+
+    def snakemake(self, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*arguments),
+            cwd=self.path,
+            env=self.environment(),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=timeout,
+        )
+
+    def start(self, *arguments: str) -> subprocess.Popen:
+        """In a process group of its own, so that a test can end it with all its children."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.path,
+            env=self.environment(),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def cgnn(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "cgnn", *arguments],
+            cwd=self.path,
+            env=self.environment(),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def planned(self, *arguments: str) -> dict[str, set[str]]:
+        """What a run would do now: by rule, the first output of each job, below the results folder."""
+        done = self.snakemake("--detailed-summary", *arguments)
+        assert done.returncode == 0, done.stdout
+        header, *lines = [line.split("\t") for line in done.stdout.splitlines() if line.count("\t") > 4]
+        jobs: dict[str, set[str]] = {}
+        first: dict[tuple[str, str], str] = {}
+        for line in lines:
+            row = dict(zip(header, line, strict=False))
+            if row["plan"].strip() != "no update":
+                name = row["output_file"].removeprefix("results/tiny/")
+                key = (row["rule"], row["log-file(s)"])
+                if key not in first:
+                    first[key] = name
+                    jobs.setdefault(row["rule"], set()).add(name)
+        return jobs
+
+    def append(self, file: str, text: str) -> None:
+        with open(self.path / file, "a", encoding="utf-8") as stream:
+            stream.write(text)
+
+
+def make_project(path: Path) -> Project:
+    """The working tree's code and the tiny config, nothing computed."""
+    path.mkdir(parents=True)
+    for part in PARTS:
+        source = REPOSITORY / part
+        if source.is_symlink():
+            (path / part).symlink_to(os.readlink(source))
+        elif source.is_dir():
+            shutil.copytree(source, path / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, path / part)
+    (path / "tiny.yaml").write_text(yaml.safe_dump(TINY, sort_keys=False))
+    return Project(path)
+
+
+@pytest.fixture(scope="session")
+def finished_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole DAG, run once, also when several pytest workers ask for it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    target = shared / "finished"
+    with open(shared / "finished.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (target / "complete").is_file():
+            shutil.rmtree(target, ignore_errors=True)
+            done = make_project(target).snakemake()
+            assert done.returncode == 0, done.stdout[-6000:]
+            (target / "complete").touch()
+    return target
+
+
+@pytest.fixture
+def finished(finished_tree: Path, tmp_path: Path) -> Project:
+    """A copy of the finished project that a test may edit."""
+    shutil.copytree(finished_tree, tmp_path / "project", symlinks=True)
+    return Project(tmp_path / "project")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A fresh project."""
+    return make_project(tmp_path / "project")

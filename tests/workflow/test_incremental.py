@@ -1,0 +1,155 @@
+"""What a change reruns, to the exact job: dry runs on a finished tree."""
+
+import os
+import shutil
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+RUNS = "runs/synthetic"
+#: What follows when rows of the tables change.
+AFTER_RUNS = {
+    "collect_rows": {"runs.csv"},
+    "summarise_runs": {"summary.csv"},
+    "judge_claims": {"claims.json"},
+    "compile_paper": {"paper.pdf"},
+    "write_scorecard": {"index.html"},
+}
+#: Products that read runs.csv or the claims.
+TABLES_OF_RUNS = {"fixed_splits", "random_splits", "hyperparameters", "gcn_residual", "claims"}
+
+
+def tables(*names):
+    return {f"tables/{name}.csv" for name in names}
+
+
+def figures(*names):
+    return {f"figures/{name}.svg" for name in names}
+
+
+def test_a_finished_run_has_nothing_to_do(finished):
+    assert finished.planned() == {}
+
+
+def test_editing_a_comment_or_a_docstring_anywhere_reruns_nothing(finished):
+    for path in (finished.path / "cgnn").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        text = text.replace('"""', '"""Remark: ', 1) if text.startswith('"""') else text
+        path.write_text(text + "\n# A remark.\n", encoding="utf-8")
+    assert finished.planned() == {}
+
+
+def test_touching_files_without_changing_them_reruns_nothing(finished):
+    for folder in ("results", "cgnn", "paper", "workflow"):
+        for path in (finished.path / folder).rglob("*"):
+            if path.is_file() and path.suffix in (".npz", ".json", ".csv", ".yaml", ".py", ".smk", ".typ"):
+                os.utime(path)
+    assert finished.planned() == {}
+
+
+def test_editing_the_style_of_figures_redraws_figures_and_the_paper_alone(finished):
+    finished.append("cgnn/render/style.py", "\nADDED = 1\n")
+    planned = finished.planned()
+    assert set(planned) == {"draw_figure", "compile_paper", "write_scorecard"}
+    drawn = {path.stem for path in (finished.path / "results/tiny/figures").glob("*.svg")}
+    assert planned["draw_figure"] == figures(*drawn)
+
+
+def test_editing_one_figure_redraws_that_figure(finished):
+    finished.append("cgnn/render/figures/architecture.py", "\nADDED = 1\n")
+    assert finished.planned("figures") == {"draw_figure": figures("architecture")}
+
+
+def test_deleting_one_figure_redraws_that_figure(finished):
+    (finished.path / "results/tiny/figures/memory_depth_time.pdf").unlink()
+    assert finished.planned("figures") == {"draw_figure": figures("memory_depth_time")}
+    assert set(finished.planned()) == {"draw_figure", "compile_paper", "write_scorecard"}
+
+
+def test_editing_the_exact_solver_reruns_cgnn_and_what_follows_and_no_baseline(finished):
+    finished.append("cgnn/dynamics/chebyshev.py", "\nADDED = 1\n")
+    planned = finished.planned()
+    assert planned["search_hyperparameters"] == {"search/synthetic/fixed/cgnn/released/trials.csv"}
+    assert planned["train_model"] == {
+        f"{RUNS}/fixed/cgnn/released/search/0-1.csv",
+        f"{RUNS}/random/cgnn/released/published/0-1.csv",
+    }
+    assert planned["train_sweep"] == {"sweeps/synthetic/cgnn/1/0-0.csv"}
+    assert planned["train_variant"] == {f"fidelity/synthetic/{name}/0-1.csv" for name in ("released", "alpha-tabulated")}
+    assert planned["measure_profile"] == {"profiles/synthetic/cgnn_exact/1.json"}
+    assert planned["record_curves"] == {"curves/synthetic/cgnn.csv"}
+    assert planned["record_alpha"] == {"alpha/synthetic.npz"}
+    assert planned["collect_rows"] == {f"{name}.csv" for name in ("runs", "sweeps", "fidelity", "profiles", "trials")}
+    assert not set(planned) & {"fetch_dataset", "assemble_graph", "make_split", "tabulate_datasets"}
+
+
+def test_editing_a_baseline_reruns_that_baseline(finished):
+    finished.append("cgnn/models/gcn.py", "\nADDED = 1\n")
+    planned = finished.planned()
+    assert planned["search_hyperparameters"] == {"search/synthetic/fixed/gcn/released/trials.csv"}
+    assert planned["train_model"] == {f"{RUNS}/fixed/gcn/released/search/0-1.csv"}
+    assert planned["train_sweep"] == {"sweeps/synthetic/gcn/2/0-0.csv"}
+    assert planned["measure_profile"] == {"profiles/synthetic/gcn/2.json"}
+    assert not set(planned) & {"train_variant", "record_curves", "record_alpha", "assemble_graph"}
+
+
+def test_changing_one_search_space_reruns_that_models_searches_and_trainings(finished):
+    finished.configure(search__spaces__gcn__lr="loguniform(1e-3, 2e-2)")
+    planned = finished.planned()
+    assert planned["search_hyperparameters"] == {"search/synthetic/fixed/gcn/released/trials.csv"}
+    assert planned["train_model"] == {f"{RUNS}/fixed/gcn/released/search/0-1.csv"}
+    assert planned["collect_rows"] == {"runs.csv", "trials.csv"}
+    assert not set(planned) & {"train_sweep", "train_variant", "measure_profile", "assemble_graph"}
+
+
+def test_a_further_seed_computes_that_seed_and_the_aggregates(finished):
+    finished.configure(protocol__seeds=3)
+    planned = finished.planned()
+    assert planned.pop("train_model") == {f"{RUNS}/fixed/{model}/released/search/2-2.csv" for model in ("gcn", "cgnn")}
+    assert planned.pop("build_table") == tables(*TABLES_OF_RUNS)
+    assert planned.pop("draw_figure") == figures("speed_accuracy")
+    assert planned == AFTER_RUNS
+
+
+def test_a_further_depth_computes_that_depth_and_the_aggregates(finished):
+    finished.configure(sweeps__layers__values=[2, 3])
+    planned = finished.planned()
+    assert planned.pop("train_sweep") == {"sweeps/synthetic/gcn/3/0-0.csv"}
+    assert planned.pop("collect_rows") == {"sweeps.csv"}
+    assert not set(planned) & {"train_model", "search_hyperparameters", "summarise_runs", "assemble_graph", "make_split"}
+
+
+def test_a_further_dataset_computes_that_dataset_and_the_aggregates(finished):
+    shutil.copy(finished.path / "results/tiny/data/synthetic/graph.npz", finished.path / "mine.npz")
+    finished.configure(datasets__mine={"path": "mine.npz"})
+    planned = finished.planned()
+    assert planned["assemble_graph"] == {"data/mine/graph.npz"}
+    assert planned["make_split"] == {f"splits/mine/{name}.json" for name in ("fixed", "random00", "random01")}
+    assert planned["search_hyperparameters"] == {f"search/mine/fixed/{model}/released/trials.csv" for model in ("gcn", "cgnn")}
+    assert planned["train_model"] == {
+        *(f"runs/mine/fixed/{model}/released/search/0-1.csv" for model in ("gcn", "cgnn")),
+        "runs/mine/random/cgnn/released/published/0-1.csv",
+    }
+    assert planned["collect_rows"] == {"runs.csv", "trials.csv"}
+    assert not set(planned) & {"train_sweep", "train_variant", "measure_profile", "record_curves"}
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_another_number_of_replicas_per_job_recomputes_nothing_that_exists(finished, size):
+    finished.configure(jobs__replicas_per_job=size)
+    assert finished.planned() == {}
+
+
+def test_other_cores_threads_or_memory_requests_recompute_nothing(finished):
+    finished.configure(jobs__threads=2, jobs__search_workers=2, jobs__gpu_request="gres", jobs__gpu_partition="big")
+    assert finished.planned() == {}
+
+
+def test_a_corrected_digit_in_the_published_settings_reruns_what_used_it(finished):
+    path = finished.path / "paper/reported.yaml"
+    text = path.read_text(encoding="utf-8")
+    # Cora's values stand in for a synthetic graph's: CGNN on random splits.
+    assert "lr: 1.47e-3" in text
+    path.write_text(text.replace("lr: 1.47e-3", "lr: 1.48e-3"), encoding="utf-8")
+    assert finished.planned("runs") == {"train_model": {f"{RUNS}/random/cgnn/released/published/0-1.csv"}}
