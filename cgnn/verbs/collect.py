@@ -1,8 +1,8 @@
 """Put the rows of many jobs into one table, and refuse rows that do not belong together.
 
-  python -m cgnn collect runs     --out R/runs.csv     R/runs/cora/fixed/cgnn/released/search/0-4.csv …
-  python -m cgnn collect profiles --out R/profiles.csv R/profiles/cora/gcn/2.json …
-  python -m cgnn collect trials   --out R/trials.csv   R/search/cora/fixed/cgnn/released/trials.csv …
+  python -m cgnn collect runs     R/runs/cora/fixed/cgnn/released/search/0-4.csv … --out R/runs.csv
+  python -m cgnn collect profiles R/profiles/cora/gcn/2.json …                     --out R/profiles.csv
+  python -m cgnn collect trials   R/search/cora/fixed/cgnn/released/trials.csv …   --out R/trials.csv
 
 Rows of one model and solver must come from the same code, rows of one dataset from the same graph, and no replica may be
 there twice; a damaged file is named with what to do about it. ``--list FILE`` reads more paths from a file.

@@ -49,7 +49,7 @@ rule collect_rows:
     message:
         "collect {wildcards.aggregate}"
     shell:
-        "python -m cgnn collect {params.kind} --out {output.rows} {input} " + LOGGED
+        "python -m cgnn collect {params.kind} {input} --out {output.rows} " + LOGGED
 
 
 rule measure_convergence:
