@@ -40,16 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "quick": options.quick,
         "machine": describe(),
     }
-    for part in parts:
-        MEASURE[part](content, options.quick, options.threads)
     from benchmarks.render import markdown
     from benchmarks.requirements import check
 
-    content["requirements"] = check(content)
-    content["seconds"] = round(time.perf_counter() - started, 1)
-    write_text(options.out / "bench.json", json.dumps(content, indent=1) + "\n")
-    write_text(options.out / "bench.md", markdown(content))
-    print((options.out / "bench.md").read_text(encoding="utf-8"))
+    for part in parts:
+        MEASURE[part](content, options.quick, options.threads)
+        content["requirements"] = check(content)
+        content["seconds"] = round(time.perf_counter() - started, 1)
+        # After every part: a run that is stopped keeps what it has.
+        write_text(options.out / "bench.json", json.dumps(content, indent=1) + "\n")
+        write_text(options.out / "bench.md", markdown(content))
+    print(markdown(content))
     return 0
 
 
@@ -60,7 +61,7 @@ def epochs(content: dict[str, Any], quick: bool, threads: int) -> None:
 
     content["rows"] = []
     # All cores first: a reader who takes the first row of a name gets those.
-    for dataset, count in [(name, threads) for name in ("cora", "citeseer", "pubmed")] + [("cora", 1)]:
+    for dataset, count in dict.fromkeys([*((name, threads) for name in ("cora", "citeseer", "pubmed")), ("cora", 1)]):
         if quick and (dataset != "cora" or (count == 1 and threads > 1)):
             continue
         say(f"epochs: {dataset}, {count} thread{'s' if count > 1 else ''}")

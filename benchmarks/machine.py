@@ -15,6 +15,8 @@ def describe() -> dict[str, Any]:
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
+        # Of others: above 0 the times are longer than they need be, and ratios are still fair.
+        "load_before": round(os.getloadavg()[0], 2),
         "memory_gib": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30,
         "versions": ", ".join(
             [f"Python {platform.python_version()}", *(f"{package} {version(package)}" for package in PACKAGES)]

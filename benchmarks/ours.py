@@ -16,7 +16,10 @@ from cgnn.training.replicas import seed_dropout
 
 
 class OurEpoch:
-    """A step, then one evaluation pass for both sets; one replica, preset `released`, the solver as asked."""
+    """A step, then one evaluation pass for both sets; one replica, preset `released`, the solver as asked.
+
+    Runs with torch's deterministic algorithms, as `cgnn train` does; the other contestants are spared them.
+    """
 
     def __init__(self, problem: Problem, model: str, settings: Hyperparameters, solver: str = "exact") -> None:
         self.problem = problem
@@ -27,8 +30,11 @@ class OurEpoch:
 
     def __call__(self) -> tuple[float, float]:
         data, split = self.problem.data, self.problem.split
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.utils.deterministic.fill_uninitialized_memory = False
         self.loss = step(self.model, data, split, self.optimizer).item()
         validation, test = evaluate(self.model, data, split)
+        torch.use_deterministic_algorithms(False)
         return validation.item() / split.num_validation, test.item() / split.num_test
 
 

@@ -1,7 +1,7 @@
 """bench.json as Markdown: `python -m benchmarks.render [JSON] [--docs FILE]`.
 
 Without ``--docs`` the whole of it is printed. With it, every block of FILE between ``<!-- bench NAME -->`` and
-``<!-- end -->`` is written anew; NAME is a key of ``BLOCKS``.
+``<!-- end -->`` is written anew (NAME is a key of ``BLOCKS``), and the JSON is kept beside FILE as its source.
 """
 
 import argparse
@@ -117,7 +117,8 @@ def machine_block(content: dict[str, Any]) -> str:
     machine = content["machine"]
     return (
         f"Measured on {content['date']}: {machine['processor']}, {machine['cores']} cores, "
-        f"{machine['memory_gib']:.0f} GiB; {machine['versions']}; {content['seconds']:.0f} s in all."
+        f"{machine['memory_gib']:.0f} GiB, load {machine['load_before']} before; {machine['versions']}; "
+        f"{content['seconds']:.0f} s in all."
     )
 
 
@@ -156,6 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(markdown(content))
     else:
         write_text(options.docs, fill(options.docs.read_text(encoding="utf-8"), content))
+        write_text(options.docs.with_suffix(".json"), json.dumps(content, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -14,11 +14,13 @@ import torch
 class Plan:
     """How long to measure. A turn is as many calls as fit in ``turn_seconds``, at least one."""
 
-    rounds: int = 9
+    rounds: int = 7
     least_rounds: int = 3
     turn_seconds: float = 0.25
     #: after ``least_rounds``, a contestant that has used so much in all takes no further turn.
-    seconds_each: float = 8.0
+    seconds_each: float = 5.0
+    #: a call longer than this needs no warming up: its first counts as a turn.
+    long_call: float = 4.0
 
 
 QUICK = Plan(rounds=3, least_rounds=2, turn_seconds=0.05, seconds_each=1.0)
@@ -27,16 +29,18 @@ QUICK = Plan(rounds=3, least_rounds=2, turn_seconds=0.05, seconds_each=1.0)
 def take_turns(contestants: Mapping[str, Callable[[], object]], plan: Plan) -> dict[str, list[float]]:
     """The median seconds a call of every turn, by contestant, after a call (or, if it is short, four) to warm up."""
     calls = {}
-    for name, run in contestants.items():
-        once = timed(run)
-        if once < 1.0:
-            once = min(timed(run) for _ in range(3))
-        calls[name] = max(1, min(200, round(plan.turn_seconds / once)))
     turns: dict[str, list[float]] = {name: [] for name in contestants}
     spent = dict.fromkeys(contestants, 0.0)
-    for turn in range(plan.rounds):
+    for name, run in contestants.items():
+        once = timed(run)
+        if once > plan.long_call:
+            turns[name].append(once)
+        elif once < 1.0:
+            once = min(timed(run) for _ in range(3))
+        calls[name] = max(1, min(200, round(plan.turn_seconds / once)))
+    for _ in range(plan.rounds):
         for name, run in contestants.items():
-            if turn >= plan.least_rounds and spent[name] > plan.seconds_each:
+            if len(turns[name]) >= plan.least_rounds and spent[name] > plan.seconds_each:
                 continue
             # Garbage of the one before is not to be swept up on this one's time.
             gc.collect()

@@ -109,6 +109,12 @@ def test_a_slow_contestant_leaves_after_its_least_rounds():
     assert len(take_turns({"slow": lambda: None}, plan)["slow"]) == 3
 
 
+def test_the_first_of_a_long_contestants_calls_counts():
+    plan = Plan(rounds=9, least_rounds=3, turn_seconds=0.0, seconds_each=-1.0, long_call=-1.0)
+    calls = []
+    assert len(take_turns({"long": lambda: calls.append(1)}, plan)["long"]) == len(calls) == 3
+
+
 def test_the_exponent_of_linear_growth_is_one():
     rows = [{"nodes": n, "ms_per_epoch": 3e-4 * n} for n in (10, 100, 1000)]
     assert exponent(rows, "ms_per_epoch") == pytest.approx(1.0)
