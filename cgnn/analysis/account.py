@@ -42,7 +42,11 @@ def provenance(results: Path) -> dict[str, Any]:
         "devices": sorted({str(item) for item in rows["device"].dropna()}),
         "threads": sorted({f"{item:g}" for item in rows["threads"].dropna()}),
         "code": [
-            {"model": names.model(str(item.model)), "solver": _or_empty(item.sw_solver), "fingerprint": item.code_fingerprint}
+            {
+                "model": names.model(str(item.model)),
+                "solver": _or_empty(item.sw_solver),
+                "fingerprint": item.code_fingerprint,
+            }
             for item in code.sort_values(["model", "sw_solver"]).itertuples()
         ],
         "graphs": [
@@ -55,8 +59,16 @@ def provenance(results: Path) -> dict[str, Any]:
 
 
 COLUMNS = [
-    "dataset", "model", "sw_solver", "code_fingerprint", "graph_sha256", "split_sha256", "versions", "device", "threads",
-]  # fmt: skip
+    "dataset",
+    "model",
+    "sw_solver",
+    "code_fingerprint",
+    "graph_sha256",
+    "split_sha256",
+    "versions",
+    "device",
+    "threads",
+]
 
 
 def read(path: Path) -> pd.DataFrame | None:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from cgnn.datasets.graph import Graph
 from cgnn.dynamics import chebyshev, closed_form
-from cgnn.dynamics.operator import Propagation, normalised_adjacency
+from cgnn.dynamics.operator import Derivative, Propagation, normalised_adjacency
 from cgnn.dynamics.problem import LinearODE
 from cgnn.errors import UserError
 from cgnn.files import atomic_path
@@ -18,9 +18,20 @@ from cgnn.seeds import derive_seed
 ALPHA, GAMMA, HIDDEN = 0.918, 0.555, 16  # the paper's settings for Cora, fixed split
 TIMES = (0.0, *np.geomspace(0.5, 300, 29))
 COLUMNS = [
-    "kind", "t", "distance", "closed_form_distance", "solver_error", "norm", "predicted_rate", "graph", "nodes", "edges",
-    "alpha", "gamma", "hidden",
-]  # fmt: skip
+    "kind",
+    "t",
+    "distance",
+    "closed_form_distance",
+    "solver_error",
+    "norm",
+    "predicted_rate",
+    "graph",
+    "nodes",
+    "edges",
+    "alpha",
+    "gamma",
+    "hidden",
+]
 
 
 def measure(graph: Graph, nodes: int = 400) -> pd.DataFrame:
@@ -65,13 +76,23 @@ def measure(graph: Graph, nodes: int = 400) -> pd.DataFrame:
             H = chebyshev.solve(ode, float(t))
             closed = exact(float(t))
             record = {
-                "kind": kind, "t": float(t), "solver_error": _relative(H, closed), "norm": float(H.norm() / E.norm()),
+                "kind": kind,
+                "t": float(t),
+                "solver_error": _relative(H, closed),
+                "norm": float(H.norm() / E.norm()),
                 "predicted_rate": rate,
-            }  # fmt: skip
+            }
             if limit is not None:
                 record |= {"distance": _relative(H, limit), "closed_form_distance": _relative(closed, limit)}
             records.append(record)
-    about = {"graph": graph.name, "nodes": count, "edges": edges.shape[1], "alpha": ALPHA, "gamma": GAMMA, "hidden": HIDDEN}
+    about = {
+        "graph": graph.name,
+        "nodes": count,
+        "edges": edges.shape[1],
+        "alpha": ALPHA,
+        "gamma": GAMMA,
+        "hidden": HIDDEN,
+    }
     return pd.DataFrame(records).assign(**about)[COLUMNS]
 
 
@@ -100,9 +121,13 @@ def neighbourhood(graph: Graph, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     return chosen, inside[:, (inside >= 0).all(axis=0)]
 
 
-def _propagation(edge_index: Tensor, count: int, derivative: str) -> Propagation:
+def _propagation(edge_index: Tensor, count: int, derivative: Derivative) -> Propagation:
     return Propagation.build(
-        edge_index, num_nodes=count, gamma=GAMMA, derivative=derivative, dtype=torch.float64  # type: ignore[arg-type]
+        edge_index,
+        num_nodes=count,
+        gamma=GAMMA,
+        derivative=derivative,
+        dtype=torch.float64,
     )
 
 

@@ -48,7 +48,13 @@ def load_reported(path: Path | str) -> Reported:
         raw = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); expected the paper's numbers") from error
-    for section in ("fixed_split_accuracy", "random_split_accuracy", "gcn_residual_accuracy", "hyperparameters", "claims"):
+    for section in (
+        "fixed_split_accuracy",
+        "random_split_accuracy",
+        "gcn_residual_accuracy",
+        "hyperparameters",
+        "claims",
+    ):
         if section not in raw:
             raise UserError(f"{path}: section {section!r} is missing; restore the file from the repository")
     return Reported(raw)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+Numbers = Sequence[float] | np.ndarray
 LEVEL = 0.95  # of every interval in the project
 SIGNIFICANCE = 0.05
 
@@ -20,7 +21,7 @@ class Sample:
     n: int
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Sample":
+    def of(cls, values: Numbers) -> "Sample":
         data = np.asarray(values, dtype=float)
         std = float(data.std(ddof=1)) if data.size > 1 else math.nan
         return cls(float(data.mean()) if data.size else math.nan, std, int(data.size))
@@ -61,7 +62,7 @@ class Difference:
         return max(self.p_above(-margin), self.p_below(margin))
 
 
-def paired(a: Sequence[float], b: Sequence[float]) -> Difference:
+def paired(a: Numbers, b: Numbers) -> Difference:
     """Runs that share their split or seed: Student's t on the differences."""
     left, right = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     gap = Sample.of(left - right)
@@ -72,7 +73,7 @@ def paired(a: Sequence[float], b: Sequence[float]) -> Difference:
     return _difference(gap.mean, error, gap.n - 1, effect, gap.n, gap.n, "paired t")
 
 
-def welch(a: Sequence[float], b: Sequence[float]) -> Difference:
+def welch(a: Numbers, b: Numbers) -> Difference:
     """Independent groups with their own variances."""
     return welch_from_summary(Sample.of(a), Sample.of(b))
 
@@ -91,7 +92,7 @@ def welch_from_summary(a: Sample, b: Sample) -> Difference:
     return _difference(estimate, error, freedom, effect, a.n, b.n, "Welch")
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm(p_values: Numbers) -> list[float]:
     """Holm's step-down adjustment; a missing p (nan) stays missing and does not count."""
     adjusted = [math.nan] * len(p_values)
     order = sorted((i for i, p in enumerate(p_values) if not math.isnan(p)), key=lambda i: p_values[i])
@@ -122,12 +123,17 @@ def fit_line(x: Sequence[float], y: Sequence[float]) -> Line:
     half = float(stats.t.ppf((1 + LEVEL) / 2, n - 2) * fit.stderr) if n > 2 else math.nan
     p = float(fit.pvalue) if n > 2 else math.nan
     return Line(
-        float(fit.slope), float(fit.intercept), float(fit.slope) - half, float(fit.slope) + half, p,
-        float(fit.rvalue) ** 2, n,
+        float(fit.slope),
+        float(fit.intercept),
+        float(fit.slope) - half,
+        float(fit.slope) + half,
+        p,
+        float(fit.rvalue) ** 2,
+        n,
     )
 
 
-def brown_forsythe(a: Sequence[float], b: Sequence[float]) -> float:
+def brown_forsythe(a: Numbers, b: Numbers) -> float:
     """p of "both groups spread equally", by distances from the medians."""
     if len(a) < 3 or len(b) < 3 or (np.ptp(a) == 0 and np.ptp(b) == 0):
         return math.nan

@@ -30,9 +30,11 @@ def summarise(rows: pd.DataFrame, reported: Reported) -> pd.DataFrame:
             "std": ours.std,
             "low": low,
             "high": high,
-            "validation_mean": sample(group, "validation_accuracy").mean if "validation_accuracy" in group else math.nan,
+            "validation_mean": sample(group, "validation_accuracy").mean
+            if "validation_accuracy" in group
+            else math.nan,
         }
-        paper = reported.accuracy(record["dataset"], record["split_kind"], record["model"])
+        paper = reported.accuracy(*(str(record[name]) for name in ("dataset", "split_kind", "model")))
         if paper is not None and ours.n:
             gap = welch_from_summary(ours, paper)
             record |= {
@@ -47,9 +49,27 @@ def summarise(rows: pd.DataFrame, reported: Reported) -> pd.DataFrame:
             }
         records.append(record)
     columns = [
-        *CELL, "n", "n_ok", "n_diverged", "n_out_of_memory", "status", "mean", "std", "low", "high", "validation_mean",
-        "paper_mean", "paper_std", "paper_n", "difference", "difference_low", "difference_high", "p", "p_holm", "hedges_g",
-    ]  # fmt: skip
+        *CELL,
+        "n",
+        "n_ok",
+        "n_diverged",
+        "n_out_of_memory",
+        "status",
+        "mean",
+        "std",
+        "low",
+        "high",
+        "validation_mean",
+        "paper_mean",
+        "paper_std",
+        "paper_n",
+        "difference",
+        "difference_low",
+        "difference_high",
+        "p",
+        "p_holm",
+        "hedges_g",
+    ]
     summary = pd.DataFrame(records).reindex(columns=columns)
     for _, family in summary.groupby(["preset", "hyperparameters", "split_kind"], dropna=False):
         summary.loc[family.index, "p_holm"] = holm(family["p"].astype(float).tolist())

@@ -23,9 +23,20 @@ from cgnn.files import write_text
 
 SCHEMA = 1
 TESTS = {
-    "C1": c1, "C2": c2, "C3": c3, "C4": c4, "C5": c5, "C6": c6, "C7": c7, "C8": c8, "C9": c9, "C10": c10, "C11": c11,
-    "C12": c12, "C13": c13,
-}  # fmt: skip
+    "C1": c1,
+    "C2": c2,
+    "C3": c3,
+    "C4": c4,
+    "C5": c5,
+    "C6": c6,
+    "C7": c7,
+    "C8": c8,
+    "C9": c9,
+    "C10": c10,
+    "C11": c11,
+    "C12": c12,
+    "C13": c13,
+}
 #: These look at the main tables, so they are also judged under every other protocol the runs hold.
 BY_PROTOCOL = ("C1", "C2", "C3", "C4")
 

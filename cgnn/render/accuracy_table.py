@@ -30,11 +30,18 @@ def accuracy_table(rows: pd.DataFrame, reported: Reported, split_kind: str, name
     caption = (
         f"Test accuracy in percent, mean ± standard deviation over {counts} {unit} (number of runs in parentheses); "
         "under it the paper's value and ours minus the paper's with its 95 % interval (Welch, from the printed mean, "
-        f"deviation and {10 if split_kind == 'fixed' else 15} runs). Bold: best of its block and column, where it differs "
+        f"deviation and {10 if split_kind == 'fixed' else 15} runs). Bold: best of its block and column, where it "
+        "differs "
         f"from the next at 5 % ({'Welch' if split_kind == 'fixed' else 'paired by split'})."
     )
     return Table(
-        name, title, caption, "Model", tuple(names.dataset(item) for item in datasets), tuple(blocks), _notes(rows, datasets)
+        name,
+        title,
+        caption,
+        "Model",
+        tuple(names.dataset(item) for item in datasets),
+        tuple(blocks),
+        _notes(rows, datasets),
     )
 
 
@@ -59,9 +66,12 @@ def _block(
         cells = {}
         for dataset in datasets:
             where = {
-                "dataset": dataset, "split_kind": split_kind, "model": model, "preset": protocol.preset,
+                "dataset": dataset,
+                "split_kind": split_kind,
+                "model": model,
+                "preset": protocol.preset,
                 "hyperparameters": protocol.source,
-            }  # fmt: skip
+            }
             paper_failed = PAPER_STATUS.get((model, NOT_COMPARABLE.get(dataset, dataset)))
             cells[names.dataset(dataset)] = accuracy_cell(
                 cell(chosen, dataset=dataset, model=model),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
@@ -32,18 +33,29 @@ def mean_and_error(rows: pd.DataFrame, axis: str) -> tuple[list[float], list[flo
         if summary.n == 0:
             continue
         low, high = summary.interval()
-        places.append(float(value))
+        places.append(float(str(value)))
         means.append(summary.mean)
         halves.append((high - low) / 2 if summary.n > 1 else 0.0)
     return places, means, halves
 
 
-def series(axes: Axes, x: Sequence[float], y: Sequence[float], error: Sequence[float] | None, style: Look, label: str) -> None:
+def series(
+    axes: Axes, x: Sequence[float], y: Sequence[float], error: Sequence[float] | None, style: Look, label: str
+) -> None:
     """A line with markers and, if given, error bars."""
     axes.errorbar(
-        x, y, yerr=error, label=label, color=style.color, marker=style.marker, linestyle=style.dashes,
-        markeredgecolor="white", markeredgewidth=0.4, elinewidth=0.8, clip_on=True,
-    )  # fmt: skip
+        x,
+        y,
+        yerr=error,
+        label=label,
+        color=style.color,
+        marker=style.marker,
+        linestyle=style.dashes,
+        markeredgecolor="white",
+        markeredgewidth=0.4,
+        elinewidth=0.8,
+        clip_on=True,
+    )
 
 
 def log_ticks(axes: Axes, values: Sequence[float], wanted: Sequence[float] = (1, 2, 4, 8, 16, 32, 50, 64, 100)) -> None:
@@ -69,7 +81,7 @@ def plain_log_y(axes: Axes) -> None:
 
 def legend_below(figure: Figure, axes: Sequence[Axes], columns: int = 2) -> None:
     """One legend for all panels, in the order of first appearance, under the lowest."""
-    entries: dict[str, object] = {}
+    entries: dict[str, Artist] = {}
     for panel in axes:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)

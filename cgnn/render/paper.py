@@ -4,6 +4,7 @@ import json
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from cgnn.analysis.reported import load_reported
 from cgnn.errors import UserError
@@ -19,7 +20,9 @@ def compile_paper(
 
     if not source.is_file():
         raise UserError(f"{source}: no such file, expected the paper's typst source")
-    content = json.dumps(paper_data(results, load_reported(reported)), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    content = (
+        json.dumps(paper_data(results, load_reported(reported)), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    )
     write_text(data or out.with_name("paper_data.json"), content)
     with tempfile.TemporaryDirectory(prefix="cgnn-paper-") as name:
         # typst reads nothing outside its root, so what it needs is gathered there.
@@ -30,7 +33,7 @@ def compile_paper(
         for picture in sorted((results / "figures").glob("*.svg")):
             shutil.copy(picture, folder / "figures" / picture.name)
         # Only the fonts inside the package and no date: the same results give the same bytes anywhere.
-        options = {"root": str(folder), "ignore_system_fonts": True, "timestamp": 0}
+        options: dict[str, Any] = {"root": str(folder), "ignore_system_fonts": True, "timestamp": 0}
         try:
             with atomic_path(out) as temporary:
                 typst.compile(str(folder / "paper.typ"), output=str(temporary), format="pdf", **options)

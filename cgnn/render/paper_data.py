@@ -68,7 +68,9 @@ def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | Non
             "trainings": len(rows),
             "seeds": int(fixed["replica"].nunique()),
             "splits": int(random["split"].nunique()),
-            "epochs": ", ".join(f"{value:g}" for value in sorted(rows["epochs"].dropna().unique())) if "epochs" in rows else "",
+            "epochs": ", ".join(f"{value:g}" for value in sorted(rows["epochs"].dropna().unique()))
+            if "epochs" in rows
+            else "",
             "datasets": [names.dataset(name) for name in in_order(set(rows["dataset"]), names.DATASETS)],
         }
     if trials is not None and len(trials):

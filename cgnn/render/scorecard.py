@@ -17,11 +17,37 @@ from cgnn.render.products import load_claims, load_figures, load_tables
 PAGE = Path(__file__).parent / "page"
 #: What a reader sees of a row behind a cell; columns that are empty everywhere are left out.
 SHOWN = (
-    "dataset", "split_kind", "split", "model", "preset", "hyperparameters", "variant", "method", "value", "replica",
-    "status", "test_accuracy", "validation_accuracy", "best_epoch", "test_final_epoch", "test_last_best_validation",
-    "test_oracle", "seconds_per_epoch", "peak_bytes", "lr", "weight_decay", "hidden", "dropout", "t1", "alpha", "gamma",
-    "layers", "seed", "code_fingerprint", "split_sha256",
-)  # fmt: skip
+    "dataset",
+    "split_kind",
+    "split",
+    "model",
+    "preset",
+    "hyperparameters",
+    "variant",
+    "method",
+    "value",
+    "replica",
+    "status",
+    "test_accuracy",
+    "validation_accuracy",
+    "best_epoch",
+    "test_final_epoch",
+    "test_last_best_validation",
+    "test_oracle",
+    "seconds_per_epoch",
+    "peak_bytes",
+    "lr",
+    "weight_decay",
+    "hidden",
+    "dropout",
+    "t1",
+    "alpha",
+    "gamma",
+    "layers",
+    "seed",
+    "code_fingerprint",
+    "split_sha256",
+)
 TRIALS = ("dataset", "split_kind", "model", "preset", "trial", "status", "objective")
 
 
@@ -69,7 +95,10 @@ def scorecard_data(results: Path) -> dict[str, Any]:
 def compact(frame: pd.DataFrame) -> dict[str, Any]:
     """Columns once, then rows as lists, numbers with the digits that mean something."""
     frame = frame.dropna(axis="columns", how="all")
-    return {"columns": list(frame.columns), "rows": [[_plain(value) for value in row] for row in frame.itertuples(index=False)]}
+    return {
+        "columns": list(frame.columns),
+        "rows": [[_plain(value) for value in row] for row in frame.itertuples(index=False)],
+    }
 
 
 def _trials(results: Path) -> dict[str, Any] | None:

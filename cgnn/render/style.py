@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -20,8 +21,15 @@ PAGE = 6.75  # both columns
 
 # Okabe and Ito's palette.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
-    "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
-)  # fmt: skip
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#F0E442",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+)
 GREY = "#767676"
 
 
@@ -58,7 +66,7 @@ LOOKS = {
 }
 FALLBACK = (Look(GREY, "h", "-"), Look(GREY, "p", "--"), Look(GREY, "8", ":"))
 
-RC = {
+RC: dict[Any, Any] = {
     "figure.dpi": 100,
     "savefig.dpi": 300,
     "font.family": "DejaVu Sans",  # ships with matplotlib, so files agree between machines

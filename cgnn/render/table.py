@@ -15,8 +15,18 @@ from cgnn.render.markdown import markdown_of
 
 #: The columns of a table's CSV after the names of row and column; a cell leaves out what it has not.
 NUMBERS = (
-    "value", "std", "n", "low", "high", "paper", "paper_std", "difference", "difference_low", "difference_high", "p",
-)  # fmt: skip
+    "value",
+    "std",
+    "n",
+    "low",
+    "high",
+    "paper",
+    "paper_std",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p",
+)
 
 
 @dataclass(frozen=True)

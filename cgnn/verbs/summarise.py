@@ -1,6 +1,6 @@
 """Summarise runs: one row a cell with mean, deviation, interval, and the difference to the paper's value.
 
-  python -m cgnn summarise --runs R/runs.csv --reported paper/reported.yaml --out R/summary.csv
+python -m cgnn summarise --runs R/runs.csv --reported paper/reported.yaml --out R/summary.csv
 """
 
 import argparse

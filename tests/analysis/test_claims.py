@@ -68,7 +68,10 @@ def test_beating_gcn_and_gat(name, kind, gcn, gat, expected):
 
 def test_a_lead_within_noise_is_not_a_win():
     noisy = pd.concat(
-        [rows("cora", m, sampled(v, std=3.0, seed=i)) for i, (m, v) in enumerate({"cgnn": 82.5, "gcn": 82.0, "gat": 82.0}.items())]
+        [
+            rows("cora", m, sampled(v, std=3.0, seed=i))
+            for i, (m, v) in enumerate({"cgnn": 82.5, "gcn": 82.0, "gat": 82.0}.items())
+        ]
     )
     assert verdict("C1", runs=noisy).verdict == NOT_REPRODUCED
 
@@ -95,18 +98,24 @@ def test_other_protocols_do_not_mix_in():
     assert report["claims"][0]["also"] == {"released/search": NOT_REPRODUCED}
 
 
-@pytest.mark.parametrize(("discrete", "expected"), [(80.0, REPRODUCED), ((80.0, 82.0, 82.0), PARTLY), (83.0, NOT_REPRODUCED)])
+@pytest.mark.parametrize(
+    ("discrete", "expected"), [(80.0, REPRODUCED), ((80.0, 82.0, 82.0), PARTLY), (83.0, NOT_REPRODUCED)]
+)
 def test_continuous_against_discrete(discrete, expected):
     assert verdict("C3", runs=tables("fixed", cgnn_discrete=discrete)).verdict == expected
 
 
-@pytest.mark.parametrize(("weight", "expected"), [(82.1, REPRODUCED), ((82.0, 82.0, 85.0), PARTLY), (85.0, NOT_REPRODUCED)])
+@pytest.mark.parametrize(
+    ("weight", "expected"), [(82.1, REPRODUCED), ((82.0, 82.0, 85.0), PARTLY), (85.0, NOT_REPRODUCED)]
+)
 def test_close_with_and_without_weight(weight, expected):
     assert verdict("C4", runs=tables("fixed", cgnn_weight=weight)).verdict == expected
 
 
 def test_too_few_runs_to_show_closeness_do_not_show_it():
-    runs = pd.concat([rows("cora", "cgnn", sampled(82, 3, 1.5)), rows("cora", "cgnn_weight", sampled(82, 3, 1.5, seed=1))])
+    runs = pd.concat(
+        [rows("cora", "cgnn", sampled(82, 3, 1.5)), rows("cora", "cgnn_weight", sampled(82, 3, 1.5, seed=1))]
+    )
     assert verdict("C4", runs=runs).verdict == NOT_REPRODUCED
 
 
@@ -115,7 +124,10 @@ def test_too_few_runs_to_show_closeness_do_not_show_it():
 
 def sweep(model, axis, means, dataset="cora", std=0.6, **options):
     return pd.concat(
-        [rows(dataset, model, sampled(mean, 5, std, seed=i), **{axis: value}, **options) for i, (value, mean) in enumerate(means.items())]
+        [
+            rows(dataset, model, sampled(mean, 5, std, seed=i), **{axis: value}, **options)
+            for i, (value, mean) in enumerate(means.items())
+        ]
     )
 
 
@@ -178,7 +190,9 @@ def test_what_the_initial_value_is_worth(without, expected):
     ],
 )
 def test_residual_links_and_depth(means, expected):
-    runs = pd.concat([rows("cora", "gcn_residual", sampled(m, seed=d), layers=d, variant=f"layers-{d}") for d, m in means.items()])
+    runs = pd.concat(
+        [rows("cora", "gcn_residual", sampled(m, seed=d), layers=d, variant=f"layers-{d}") for d, m in means.items()]
+    )
     assert verdict("C12", runs=runs).verdict == expected
 
 
@@ -195,11 +209,17 @@ def profile(method, peaks, dataset="cora", seconds=0.01, model=None):
     axis = "layers" if not method.startswith("cgnn_") or method == "cgnn_discrete" else "t1"
     return pd.DataFrame(
         {
-            "dataset": dataset, "method": method, "model": model or method, "axis": axis, "value": list(peaks),
-            "status": "ok", "peak_bytes": [int(mib * 2**20) for mib in peaks.values()], "seconds_per_epoch": seconds,
+            "dataset": dataset,
+            "method": method,
+            "model": model or method,
+            "axis": axis,
+            "value": list(peaks),
+            "status": "ok",
+            "peak_bytes": [int(mib * 2**20) for mib in peaks.values()],
+            "seconds_per_epoch": seconds,
             "seconds": json.dumps([seconds * factor for factor in (0.98, 1.0, 1.02, 1.01)]),
         }
-    )  # fmt: skip
+    )
 
 
 LINEAR = {2: 22, 4: 24, 8: 28, 16: 36}
@@ -288,7 +308,13 @@ def augmented(mean_without, std_with=0.6, std_without=0.6, lost_without=0, n=10)
     return pd.concat(
         [
             rows("cora", "cgnn_weight", sampled(82.0, n, std_with), variant="weight-released"),
-            rows("cora", "cgnn_weight", without, variant="augmentation-none", fidelity=preset("released", augmentation="none")),
+            rows(
+                "cora",
+                "cgnn_weight",
+                without,
+                variant="augmentation-none",
+                fidelity=preset("released", augmentation="none"),
+            ),
         ]
     )
 
@@ -328,11 +354,21 @@ def test_the_report_is_json_with_every_claim_and_a_sentence_each(tmp_path):
     assert [claim["id"] for claim in report["claims"]] == list(REPORTED.claims)
     assert all(claim["evidence"].endswith(".") and claim["test"] for claim in report["claims"])
     assert sum(report["counts"].values()) == 13
-    assert {"id", "text", "verdict", "why", "test", "evidence", "effect", "comparisons", "missing", "also"} == set(report["claims"][0])
+    assert {"id", "text", "verdict", "why", "test", "evidence", "effect", "comparisons", "missing", "also"} == set(
+        report["claims"][0]
+    )
 
 
 def test_the_gate_passes_and_fails_by_exit_code(tmp_path, capsys):
-    arguments = ["claims", "--reported", str(made_up.REPORTED), "--bench", str(tmp_path / "none"), "--runs", str(tmp_path / "runs.csv")]
+    arguments = [
+        "claims",
+        "--reported",
+        str(made_up.REPORTED),
+        "--bench",
+        str(tmp_path / "none"),
+        "--runs",
+        str(tmp_path / "runs.csv"),
+    ]
     tables("fixed", gcn=80.0, gat=80.0).to_csv(tmp_path / "runs.csv", index=False)
     assert main([*arguments, "--gate", "--out", str(tmp_path / "good.json")]) == 0
     tables("fixed", gcn=(80.0, 82.0, 83.0), gat=80.0).to_csv(tmp_path / "runs.csv", index=False)

@@ -20,9 +20,21 @@ ROOT = Path(__file__).parents[2]
 REPORTED = ROOT / "paper" / "reported.yaml"
 DATASETS = ("cora", "citeseer", "pubmed")
 HYPERPARAMETERS = {
-    "lr": 5e-3, "weight_decay": 5e-4, "optimizer": "rmsprop", "hidden": 16, "input_dropout": 0.5, "dropout": 0.0,
-    "epochs": 400, "t1": 12.0, "alpha": 0.95, "gamma": 0.6, "beta": 0.5, "layers": 2, "heads": 8, "output_heads": 1,
-}  # fmt: skip
+    "lr": 5e-3,
+    "weight_decay": 5e-4,
+    "optimizer": "rmsprop",
+    "hidden": 16,
+    "input_dropout": 0.5,
+    "dropout": 0.0,
+    "epochs": 400,
+    "t1": 12.0,
+    "alpha": 0.95,
+    "gamma": 0.6,
+    "beta": 0.5,
+    "layers": 2,
+    "heads": 8,
+    "output_heads": 1,
+}
 
 
 def rows(
@@ -46,18 +58,33 @@ def rows(
         good = value is not None
         records.append(
             {
-                "dataset": dataset, "split_kind": split_kind, "split": split, "model": model, "preset": preset_name,
-                "hyperparameters": source, "variant": variant, "replica": replica, "status": "ok" if good else status,
-                "validation_accuracy": value - 0.5 if good else None, "test_accuracy": value,
+                "dataset": dataset,
+                "split_kind": split_kind,
+                "split": split,
+                "model": model,
+                "preset": preset_name,
+                "hyperparameters": source,
+                "variant": variant,
+                "replica": replica,
+                "status": "ok" if good else status,
+                "validation_accuracy": value - 0.5 if good else None,
+                "test_accuracy": value,
                 "best_epoch": 120 + replica if good else None,
                 "test_last_best_validation": value + 0.1 if good else None,
-                "test_final_epoch": value - 0.3 if good else None, "test_oracle": value + 0.8 if good else None,
-                "final_train_loss": 0.4 if good else None, **HYPERPARAMETERS, **hyperparameters,
+                "test_final_epoch": value - 0.3 if good else None,
+                "test_oracle": value + 0.8 if good else None,
+                "final_train_loss": 0.4 if good else None,
+                **HYPERPARAMETERS,
+                **hyperparameters,
                 **{f"sw_{field.name}": getattr(switches, field.name) for field in fields(Fidelity)},
-                "seed": replica, "code_fingerprint": f"{abs(hash_of(model)):016x}"[:16], "graph_sha256": dataset * 4,
-                "split_sha256": f"{dataset}-{split}", "versions": "python=3.11;torch=2.13.0;numpy=2.4.6",
-                "device": "cpu", "threads": 1,
-            }  # fmt: skip
+                "seed": replica,
+                "code_fingerprint": f"{abs(hash_of(model)):016x}"[:16],
+                "graph_sha256": dataset * 4,
+                "split_sha256": f"{dataset}-{split}",
+                "versions": "python=3.11;torch=2.13.0;numpy=2.4.6",
+                "device": "cpu",
+                "threads": 1,
+            }
         )
     return pd.DataFrame(records)
 
@@ -102,7 +129,11 @@ def runs(datasets: Sequence[str] = DATASETS, seed: int = 0, seeds: int = 10, spl
                 if dataset in by_dataset:
                     mean, std = by_dataset[dataset][kind]
                     values = generator.normal(mean, std, size=count).round(1).tolist()
-                    parts.append(rows(dataset, "gcn_residual", values, split_kind=kind, layers=layers, variant=f"layers-{layers}"))
+                    parts.append(
+                        rows(
+                            dataset, "gcn_residual", values, split_kind=kind, layers=layers, variant=f"layers-{layers}"
+                        )
+                    )
     return pd.concat(parts, ignore_index=True)
 
 
@@ -129,10 +160,13 @@ def fidelity(datasets: Sequence[str] = DATASETS, seed: int = 2, seeds: int = 10)
     """Each switch flipped alone from ``released`` towards ``paper``, and the two presets."""
     generator = np.random.default_rng(seed)
     flips = {
-        "derivative-paper": {"derivative": "paper"}, "alpha-tabulated": {"alpha": "tabulated"},
-        "source_gradient-flows": {"source_gradient": "flows"}, "features-rows": {"features": "rows"},
-        "augmentation-none": {"augmentation": "none"}, "solver-dopri5": {"solver": "dopri5"},
-    }  # fmt: skip
+        "derivative-paper": {"derivative": "paper"},
+        "alpha-tabulated": {"alpha": "tabulated"},
+        "source_gradient-flows": {"source_gradient": "flows"},
+        "features-rows": {"features": "rows"},
+        "augmentation-none": {"augmentation": "none"},
+        "solver-dopri5": {"solver": "dopri5"},
+    }
     shift = {"derivative-paper": -2.0, "alpha-tabulated": 0.8, "source_gradient-flows": -0.4, "features-rows": -0.2}
     parts = []
     for dataset in datasets:
@@ -143,7 +177,9 @@ def fidelity(datasets: Sequence[str] = DATASETS, seed: int = 2, seeds: int = 10)
             if variant not in ("released", "augmentation-none"):
                 values = values + generator.normal(0, 0.3, seeds)
             parts.append(
-                rows(dataset, "cgnn", values.round(1).tolist(), variant=variant, fidelity=preset("released", **switches))
+                rows(
+                    dataset, "cgnn", values.round(1).tolist(), variant=variant, fidelity=preset("released", **switches)
+                )
             )
         values = (base - 2.4 + generator.normal(0, 0.8, seeds)).round(1).tolist()
         parts.append(rows(dataset, "cgnn", values, variant="paper", preset_name="paper"))
@@ -151,7 +187,13 @@ def fidelity(datasets: Sequence[str] = DATASETS, seed: int = 2, seeds: int = 10)
             switches = {"augmentation": variant.split("-")[1]}
             values = (base + generator.normal(0, spread, seeds)).round(1).tolist()
             parts.append(
-                rows(dataset, "cgnn_weight", values, variant=f"cgnn_weight-{variant}", fidelity=preset("released", **switches))
+                rows(
+                    dataset,
+                    "cgnn_weight",
+                    values,
+                    variant=f"cgnn_weight-{variant}",
+                    fidelity=preset("released", **switches),
+                )
             )
     return pd.concat(parts, ignore_index=True)
 
@@ -161,12 +203,14 @@ def profiles(datasets: Sequence[str] = ("cora", "pubmed"), seed: int = 3) -> pd.
     generator = np.random.default_rng(seed)
     records = []
     shapes = {  # method: model, axis, base MiB, MiB a unit, seconds, seconds a unit
-        "gcn": ("gcn", "layers", 20, 2.0, 0.008, 0.002), "gat": ("gat", "layers", 30, 9.0, 0.03, 0.012),
+        "gcn": ("gcn", "layers", 20, 2.0, 0.008, 0.002),
+        "gat": ("gat", "layers", 30, 9.0, 0.03, 0.012),
         "gcn_residual": ("gcn_residual", "layers", 20, 2.5, 0.008, 0.002),
         "cgnn_discrete": ("cgnn_discrete", "layers", 18, 1.1, 0.006, 0.0007),
-        "cgnn_adjoint": ("cgnn", "t1", 24, 0.0, 0.5, 0.05), "cgnn_exact": ("cgnn", "t1", 19, 0.25, 0.006, 0.0002),
+        "cgnn_adjoint": ("cgnn", "t1", 24, 0.0, 0.5, 0.05),
+        "cgnn_exact": ("cgnn", "t1", 19, 0.25, 0.006, 0.0002),
         "cgnn_exact_recompute": ("cgnn", "t1", 19, 0.0, 0.007, 0.0003),
-    }  # fmt: skip
+    }
     for dataset in datasets:
         scale = 1 if dataset == "cora" else 6
         for method, (model, axis, base, unit, seconds, slope) in shapes.items():
@@ -175,14 +219,22 @@ def profiles(datasets: Sequence[str] = ("cora", "pubmed"), seed: int = 3) -> pd.
                 times = (seconds + slope * value) * scale * generator.normal(1, 0.03, 7)
                 records.append(
                     {
-                        "dataset": dataset, "method": method, "model": model, "axis": axis, "value": value,
-                        "status": "out_of_memory" if out else "ok", "epochs_timed": 7,
+                        "dataset": dataset,
+                        "method": method,
+                        "model": model,
+                        "axis": axis,
+                        "value": value,
+                        "status": "out_of_memory" if out else "ok",
+                        "epochs_timed": 7,
                         "seconds_per_epoch": None if out else float(np.median(times)),
                         "seconds": "" if out else json.dumps([round(float(time), 6) for time in times]),
                         "peak_bytes": None if out else int((base + unit * value) * scale * 2**20),
-                        "memory_counter": "torch cpu allocator", "device": "cpu", "threads": 1,
-                        "code_fingerprint": "0123456789abcdef", "versions": "python=3.11;torch=2.13.0",
-                    }  # fmt: skip
+                        "memory_counter": "torch cpu allocator",
+                        "device": "cpu",
+                        "threads": 1,
+                        "code_fingerprint": "0123456789abcdef",
+                        "versions": "python=3.11;torch=2.13.0",
+                    }
                 )
     return pd.DataFrame(records)
 
@@ -200,16 +252,23 @@ def trials(datasets: Sequence[str] = DATASETS, seed: int = 4, count: int = 50) -
                 diverged = generator.random(count) < 0.06
                 part = pd.DataFrame(
                     {
-                        "dataset": dataset, "split_kind": kind, "model": model, "preset": "released",
-                        "trial": range(count), "status": np.where(diverged, "diverged", "completed"),
-                        "objective": np.where(diverged, np.nan, objective.round(2)), "lr": lr,
+                        "dataset": dataset,
+                        "split_kind": kind,
+                        "model": model,
+                        "preset": "released",
+                        "trial": range(count),
+                        "status": np.where(diverged, "diverged", "completed"),
+                        "objective": np.where(diverged, np.nan, objective.round(2)),
+                        "lr": lr,
                         "seconds": generator.uniform(5, 9, count),
-                    }  # fmt: skip
+                    }
                 )
                 if model.startswith("cgnn"):
                     part = part.assign(t1=t1, alpha=alpha, gamma=gamma)
                 else:
-                    part = part.assign(weight_decay=10 ** generator.uniform(-5, -3, count), hidden=generator.choice([8, 16, 32], count))
+                    part = part.assign(
+                        weight_decay=10 ** generator.uniform(-5, -3, count), hidden=generator.choice([8, 16, 32], count)
+                    )
                 parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
@@ -222,9 +281,16 @@ def convergence() -> pd.DataFrame:
         distance = np.maximum(0.9 * np.exp(-rate * t), 1e-13)
         parts.append(
             pd.DataFrame(
-                {"kind": kind, "t": t, "distance": distance, "closed_form_distance": distance, "norm": 1 - distance,
-                 "solver_error": 1e-12, "predicted_rate": rate}
-            )  # fmt: skip
+                {
+                    "kind": kind,
+                    "t": t,
+                    "distance": distance,
+                    "closed_form_distance": distance,
+                    "norm": 1 - distance,
+                    "solver_error": 1e-12,
+                    "predicted_rate": rate,
+                }
+            )
         )
     parts.append(pd.DataFrame({"kind": "released", "t": t, "norm": 1 + 0.4 * t, "solver_error": 1e-12}))
     return pd.concat(parts).assign(graph="cora", nodes=400, edges=900, alpha=0.95, gamma=0.6, hidden=16)
@@ -235,11 +301,27 @@ def bench() -> dict[str, object]:
     found = []
     for dataset, scale in (("cora", 1.0), ("citeseer", 1.2), ("pubmed", 6.0)):
         for model, recipe, milliseconds in (
-            ("gcn", "pyg", 9.0), ("gcn", "ours", 5.0), ("gat", "pyg", 40.0), ("cgnn", "released", 1200.0),
-            ("cgnn", "dopri5_adjoint", 900.0), ("cgnn", "rk4", 80.0), ("cgnn", "exact", 8.0), ("cgnn", "floor", 3.0), ("cgnn_weight", "released", 1900.0), ("cgnn_weight", "exact", 15.0),
-        ):  # fmt: skip
-            found.append({"model": model, "dataset": dataset, "recipe": recipe, "threads": 2, "ms_per_epoch": milliseconds * scale,
-                          "ms": [milliseconds * scale * factor for factor in (0.97, 1.0, 1.02)]})  # fmt: skip
+            ("gcn", "pyg", 9.0),
+            ("gcn", "ours", 5.0),
+            ("gat", "pyg", 40.0),
+            ("cgnn", "released", 1200.0),
+            ("cgnn", "dopri5_adjoint", 900.0),
+            ("cgnn", "rk4", 80.0),
+            ("cgnn", "exact", 8.0),
+            ("cgnn", "floor", 3.0),
+            ("cgnn_weight", "released", 1900.0),
+            ("cgnn_weight", "exact", 15.0),
+        ):
+            found.append(
+                {
+                    "model": model,
+                    "dataset": dataset,
+                    "recipe": recipe,
+                    "threads": 2,
+                    "ms_per_epoch": milliseconds * scale,
+                    "ms": [milliseconds * scale * factor for factor in (0.97, 1.0, 1.02)],
+                }
+            )
     return {"rows": found, "device": "cpu", "threads": 1}
 
 
@@ -247,9 +329,13 @@ def write_results(root: Path, datasets: Sequence[str] = DATASETS, seeds: int = 1
     """The whole tree under ``root``; bench.json lies in it too."""
     root.mkdir(parents=True, exist_ok=True)
     frames: Mapping[str, pd.DataFrame] = {
-        "runs": runs(datasets, seeds=seeds, splits=splits), "sweeps": sweeps(), "fidelity": fidelity(datasets, seeds=seeds),
-        "profiles": profiles(), "trials": trials(datasets), "convergence": convergence(),
-    }  # fmt: skip
+        "runs": runs(datasets, seeds=seeds, splits=splits),
+        "sweeps": sweeps(),
+        "fidelity": fidelity(datasets, seeds=seeds),
+        "profiles": profiles(),
+        "trials": trials(datasets),
+        "convergence": convergence(),
+    }
     for name, frame in frames.items():
         frame.to_csv(root / f"{name}.csv", index=False)
     (root / "bench.json").write_text(json.dumps(bench()))
@@ -261,7 +347,9 @@ def write_results(root: Path, datasets: Sequence[str] = DATASETS, seeds: int = 1
         np.savez(root / "alpha" / f"{dataset}.npz", alpha=alpha.astype(np.float32), degree=degree)
         for model in ("cgnn", "gcn"):
             (root / "curves" / dataset).mkdir(parents=True, exist_ok=True)
-            _curves(generator, 82 if dataset == "cora" else 71).to_csv(root / "curves" / dataset / f"{model}.csv", index=False)
+            _curves(generator, 82 if dataset == "cora" else 71).to_csv(
+                root / "curves" / dataset / f"{model}.csv", index=False
+            )
     return root
 
 
@@ -272,9 +360,14 @@ def _curves(generator: np.random.Generator, top: float) -> pd.DataFrame:
         rise = top * (1 - np.exp(-epoch / 25)) + np.cumsum(generator.normal(0, 0.08, 200))
         parts.append(
             pd.DataFrame(
-                {"replica": replica, "epoch": epoch, "train_loss": 2 * np.exp(-epoch / 60) + 0.3,
-                 "validation_accuracy": (rise - 1 + generator.normal(0, 0.3, 200)).round(1), "test_accuracy": rise.round(1)}
-            )  # fmt: skip
+                {
+                    "replica": replica,
+                    "epoch": epoch,
+                    "train_loss": 2 * np.exp(-epoch / 60) + 0.3,
+                    "validation_accuracy": (rise - 1 + generator.normal(0, 0.3, 200)).round(1),
+                    "test_accuracy": rise.round(1),
+                }
+            )
         )
     return pd.concat(parts, ignore_index=True)
 

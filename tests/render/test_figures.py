@@ -29,7 +29,9 @@ def test_drawing_twice_gives_the_same_bytes(finished, tmp_path, name):
     common = ["--results", str(finished), "--bench", str(finished / "bench.json")]
     assert main(["figure", name, *common, "--out", str(tmp_path / name)]) in (0, None)
     for suffix in FIGURE_FORMATS:
-        assert (tmp_path / f"{name}.{suffix}").read_bytes() == (finished / "figures" / f"{name}.{suffix}").read_bytes(), suffix
+        assert (tmp_path / f"{name}.{suffix}").read_bytes() == (
+            finished / "figures" / f"{name}.{suffix}"
+        ).read_bytes(), suffix
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -79,7 +81,9 @@ def test_the_convergence_caption_carries_the_measured_rate(tmp_path):
 
 def test_an_empty_sweep_says_so_instead_of_empty_axes(tmp_path):
     made_up.sweeps().iloc[:0].to_csv(tmp_path / "sweeps.csv", index=False)
-    assert main(["figure", "accuracy_depth_time", "--sweeps", str(tmp_path / "sweeps.csv"), "--out", str(tmp_path / "f")]) in (0, None)
+    assert main(
+        ["figure", "accuracy_depth_time", "--sweeps", str(tmp_path / "sweeps.csv"), "--out", str(tmp_path / "f")]
+    ) in (0, None)
 
 
 def test_times_of_two_runs_do_not_share_a_panel(results):
@@ -94,7 +98,9 @@ def test_a_products_code_holds_no_other_product_and_no_training(shelf, modules):
         closure = import_closure(*modules(name))
         others = {entry.module for other, entry in shelf.items() if other != name}
         assert not closure & others
-        assert not [module for module in closure if module.startswith(("cgnn.training", "cgnn.models", "cgnn.dynamics"))]
+        assert not [
+            module for module in closure if module.startswith(("cgnn.training", "cgnn.models", "cgnn.dynamics"))
+        ]
         assert ("cgnn.render.style" in closure) == (shelf is FIGURES)
 
 

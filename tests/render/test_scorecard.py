@@ -11,14 +11,30 @@ from cgnn.__main__ import main
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync", "--no-first-run", "--disable-dev-shm-usage",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-dev-shm-usage",
+)
 
 
 @pytest.fixture(scope="session")
 def page(finished):
-    assert main(["scorecard", "--results", str(finished), "--reported", str(made_up.REPORTED), "--out", str(finished / "index.html")]) in (0, None)
+    assert main(
+        [
+            "scorecard",
+            "--results",
+            str(finished),
+            "--reported",
+            str(made_up.REPORTED),
+            "--out",
+            str(finished / "index.html"),
+        ]
+    ) in (0, None)
     return finished / "index.html"
 
 
@@ -31,7 +47,17 @@ def test_the_page_is_one_file_without_addresses_of_others(page):
 
 def test_an_almost_empty_results_tree_still_gives_a_page(tmp_path):
     made_up.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
-    assert main(["scorecard", "--results", str(tmp_path), "--reported", str(made_up.REPORTED), "--out", str(tmp_path / "index.html")]) in (0, None)
+    assert main(
+        [
+            "scorecard",
+            "--results",
+            str(tmp_path),
+            "--reported",
+            str(made_up.REPORTED),
+            "--out",
+            str(tmp_path / "index.html"),
+        ]
+    ) in (0, None)
     assert "The claims were not judged" in (tmp_path / "index.html").read_text()
 
 
@@ -114,7 +140,7 @@ def test_every_cell_with_keys_finds_rows(browser):
           button.click();
           const found = document.querySelectorAll("#rows-table tbody tr").length;
           const missing = button.querySelector(".missing");
-          if (!found && !missing) bad.push(button.dataset.table + " " + button.dataset.row + " " + button.dataset.column);
+          if (!found && !missing) bad.push(Object.values(button.dataset).join(" "));
           document.querySelector("#rows").close();
         }
         return bad;
@@ -129,7 +155,9 @@ def test_search_plots_answer_to_their_controls(browser):
 
     before = count()
     assert before > 10
-    browser.execute_script("const s = document.querySelector('#search-share'); s.value = 20; s.dispatchEvent(new Event('input'))")
+    browser.execute_script(
+        "const s = document.querySelector('#search-share'); s.value = 20; s.dispatchEvent(new Event('input'))"
+    )
     assert 0 < count() < before
     browser.execute_script("document.querySelector('#search-scatter circle').dispatchEvent(new Event('mouseenter'))")
     assert browser.find_element("id", "search-trial").text.startswith("Trial ")
@@ -141,7 +169,9 @@ def test_dark_and_light_follow_the_system_and_the_button(browser):
         return browser.execute_script("return getComputedStyle(document.body).backgroundColor")
 
     light = background()
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    )
     assert background() != light
     browser.execute_script("window.scrollTo({top: 0, behavior: 'instant'})")
     browser.find_element("id", "theme").click()

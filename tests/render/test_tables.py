@@ -36,7 +36,10 @@ def test_a_cell_shows_ours_with_n_the_papers_value_and_the_difference_with_its_i
 
 def test_best_is_bold_only_where_it_differs_from_the_next(tmp_path):
     near = [rows("cora", "cgnn", exact_sample(82.5, 1.0, 10)), rows("cora", "gcn", exact_sample(82.3, 1.0, 10, 1))]
-    far = [rows("citeseer", "cgnn", exact_sample(72.5, 0.5, 10)), rows("citeseer", "gcn", exact_sample(70.3, 0.5, 10, 1))]
+    far = [
+        rows("citeseer", "cgnn", exact_sample(72.5, 0.5, 10)),
+        rows("citeseer", "gcn", exact_sample(70.3, 0.5, 10, 1)),
+    ]
     table = fixed(tmp_path, *near, *far)
     assert not cell_of(table, "CGNN", "Cora").bold
     assert cell_of(table, "CGNN", "Citeseer").bold
@@ -46,7 +49,10 @@ def test_best_is_bold_only_where_it_differs_from_the_next(tmp_path):
 def test_a_lead_that_only_pairing_shows_is_bold_on_random_splits(tmp_path):
     base = exact_sample(80.0, 3.0, 15)
     frame = pd.concat(
-        [rows("cora", "gcn", base, split_kind="random"), rows("cora", "cgnn", [v + 0.5 + 0.01 * i for i, v in enumerate(base)], split_kind="random")]
+        [
+            rows("cora", "gcn", base, split_kind="random"),
+            rows("cora", "cgnn", [v + 0.5 + 0.01 * i for i, v in enumerate(base)], split_kind="random"),
+        ]
     )
     table = random_splits.build(written(tmp_path, frame), made_up.REPORTED)
     assert cell_of(table, "CGNN", "Cora").bold
@@ -112,7 +118,9 @@ def test_the_fidelity_table_names_what_reaches_the_published_number(tmp_path):
     frame = pd.concat(
         [
             rows("cora", "cgnn", [82.0 + s for s in seeds], variant="released"),
-            rows("cora", "cgnn", [84.1 + s for s in seeds], variant="x", fidelity=preset("released", alpha="tabulated")),
+            rows(
+                "cora", "cgnn", [84.1 + s for s in seeds], variant="x", fidelity=preset("released", alpha="tabulated")
+            ),
         ]
     )
     table = fidelity.build(written(tmp_path, frame), made_up.REPORTED)
@@ -156,10 +164,27 @@ def test_latex_escapes_what_latex_would_misread():
 def test_an_unknown_table_and_a_missing_input_are_named(tmp_path, capsys):
     assert main(["table", "fixd_splits", "--out", str(tmp_path / "x")]) == 2
     assert "there are fixed_splits" in capsys.readouterr().err
-    assert main(["table", "fixed_splits", "--results", str(tmp_path), "--reported", str(made_up.REPORTED), "--out", str(tmp_path / "x")]) == 2
+    assert (
+        main(
+            [
+                "table",
+                "fixed_splits",
+                "--results",
+                str(tmp_path),
+                "--reported",
+                str(made_up.REPORTED),
+                "--out",
+                str(tmp_path / "x"),
+            ]
+        )
+        == 2
+    )
     assert "runs.csv" in capsys.readouterr().err
 
 
 def test_without_a_benchmark_the_speed_table_says_so(tmp_path):
-    assert main(["table", "speed", "--bench", str(tmp_path / "none.json"), "--out", str(tmp_path / "speed")]) in (0, None)
+    assert main(["table", "speed", "--bench", str(tmp_path / "none.json"), "--out", str(tmp_path / "speed")]) in (
+        0,
+        None,
+    )
     assert "Not measured" in (tmp_path / "speed.md").read_text()

@@ -28,7 +28,8 @@ LITTLE = 1.0  # points
 def c13(evidence: Evidence) -> Claim:
     """Runs that differ in the switch ``augmentation`` alone, with and without the doubled state."""
     test = (
-        f"Runs that differ in augmentation alone: accuracies equivalent within ± {LITTLE:g} point at 5 % (two one-sided "
+        f"Runs that differ in augmentation alone: accuracies equivalent within ± {LITTLE:g} point at 5 % (two "
+        "one-sided "
         "tests), and with augmentation fewer diverged runs or a smaller spread at 5 % (Brown–Forsythe); Holm over all."
     )
     pairs = list(_pairs(evidence.fidelity))
@@ -39,13 +40,13 @@ def c13(evidence: Evidence) -> Claim:
         gap = compare(with_zeros, without)
         if not math.isnan(gap.p):
             comparisons.append(
-                from_difference(f"{label}: with − without", gap, gap.p_equivalent(LITTLE), "equal", "equivalence, " + gap.method)
+                from_difference(
+                    f"{label}: with − without", gap, gap.p_equivalent(LITTLE), "equal", "equivalence, " + gap.method
+                )
             )
         comparisons.append(_spread(label, finished(with_zeros), finished(without)))
         diverged.append((_diverged(with_zeros), _diverged(without)))
-    judged = adjust(
-        comparisons, lambda item: significant(item) and (item.note == "equal" or item.estimate < 0)
-    )
+    judged = adjust(comparisons, lambda item: significant(item) and (item.note == "equal" or item.estimate < 0))
     equal = [bool(item.passed) for item in judged if item.note == "equal"]
     steadier = any(item.passed for item in judged if item.note == "spread")
     fewer = sum(a for a, _ in diverged) < sum(b for _, b in diverged)
@@ -58,7 +59,8 @@ def c13(evidence: Evidence) -> Claim:
         far = max(gaps, key=lambda item: abs(item.estimate))
         text += f" (largest difference {span(far, 2)} points, {far.label})"
     spreads = [item for item in judged if item.note == "spread"]
-    text += f"; spread significantly smaller with augmentation in {sum(bool(item.passed) for item in spreads)} of {len(spreads)}"
+    calmer = sum(bool(item.passed) for item in spreads)
+    text += f"; spread significantly smaller with augmentation in {calmer} of {len(spreads)}"
     text += f"; diverged runs {sum(a for a, _ in diverged)} with and {sum(b for _, b in diverged)} without."
     only_plain = all(label.endswith(names.model("cgnn")) for label, _, _ in pairs)
     missing = ("CGNN with weight, the only model on which augmentation can act",) if only_plain else ()
@@ -89,9 +91,17 @@ def _spread(label: str, with_zeros: pd.DataFrame, without: pd.DataFrame) -> Comp
     a, b = (rows["test_accuracy"].to_numpy(dtype=float) for rows in (with_zeros, without))
     gap = (a.std(ddof=1) if len(a) > 1 else math.nan) - (b.std(ddof=1) if len(b) > 1 else math.nan)
     return Comparison(
-        f"{label}: deviation with − without", float(gap), math.nan, math.nan, brown_forsythe(a, b), "points",
-        "Brown–Forsythe", n_a=len(a), n_b=len(b), note="spread",
-    )  # fmt: skip
+        f"{label}: deviation with − without",
+        float(gap),
+        math.nan,
+        math.nan,
+        brown_forsythe(a, b),
+        "points",
+        "Brown–Forsythe",
+        n_a=len(a),
+        n_b=len(b),
+        note="spread",
+    )
 
 
 def _diverged(rows: pd.DataFrame) -> int:

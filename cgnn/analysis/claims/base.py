@@ -69,12 +69,23 @@ class Claim:
         return max(pool, key=lambda item: -1.0 if math.isnan(item.p_adjusted) else item.p_adjusted)
 
 
-def from_difference(label: str, gap: Difference, p: float | None = None, note: str = "", method: str = "") -> Comparison:
+def from_difference(
+    label: str, gap: Difference, p: float | None = None, note: str = "", method: str = ""
+) -> Comparison:
     """A difference of accuracies in points; ``p`` if the claim's test is not the two-sided one."""
     return Comparison(
-        label, gap.estimate, gap.low, gap.high, gap.p if p is None else p, "points", method or gap.method,
-        gap.effect, gap.n_a, gap.n_b, note=note,
-    )  # fmt: skip
+        label,
+        gap.estimate,
+        gap.low,
+        gap.high,
+        gap.p if p is None else p,
+        "points",
+        method or gap.method,
+        gap.effect,
+        gap.n_a,
+        gap.n_b,
+        note=note,
+    )
 
 
 def adjust(comparisons: Sequence[Comparison], passes: Callable[[Comparison], bool]) -> tuple[Comparison, ...]:

@@ -42,10 +42,18 @@ def c11(evidence: Evidence) -> Claim:
         expected = paper / gcn_paper
         comparisons.append(
             Comparison(
-                f"Cora: {names.method(method)} / GCN", ratio, low, high, math.nan, "times", "ratio of medians, bootstrap",
-                n_a=len(seconds), n_b=len(base), passed=expected / FACTOR <= ratio <= expected * FACTOR,
+                f"Cora: {names.method(method)} / GCN",
+                ratio,
+                low,
+                high,
+                math.nan,
+                "times",
+                "ratio of medians, bootstrap",
+                n_a=len(seconds),
+                n_b=len(base),
+                passed=expected / FACTOR <= ratio <= expected * FACTOR,
                 note=f"paper {expected:.0f} times",
-            )  # fmt: skip
+            )
         )
     if not comparisons:
         return not_testable("C11", test, "no timed epochs of CGNN with the authors' solver beside GCN on Cora", missing)

@@ -103,7 +103,8 @@ def c6(evidence: Evidence) -> Claim:
 def c7(evidence: Evidence) -> Claim:
     """Without H(0): much worse, and sensitive to the ending time."""
     test = (
-        f"On each dataset: CGNN without H(0) at CGNN's best t is worse by {MUCH:g} points or more at 5 %, and its range "
+        f"On each dataset: CGNN without H(0) at CGNN's best t is worse by {MUCH:g} points or more at 5 %, and its "
+        "range "
         "over t is wider than CGNN's (bootstrap over replicas); Holm over both."
     )
     comparisons, missing = [], []
@@ -134,7 +135,8 @@ def c7(evidence: Evidence) -> Claim:
 def c12(evidence: Evidence) -> Claim:
     """Residual GCN does not gain from depth."""
     test = (
-        "Residual GCN with 4, 8, 16 layers against 2, on each dataset and split kind: no gain significant at 5 % (Holm), "
+        "Residual GCN with 4, 8, 16 layers against 2, on each dataset and split kind: no gain significant at 5 % "
+        "(Holm), "
         f"and no interval reaching a gain of {MUCH:g} points."
     )
     frames = [frame for frame in (evidence.runs, evidence.sweeps) if frame is not None and not frame.empty]
@@ -181,7 +183,7 @@ def _levels(rows: pd.DataFrame | None, dataset: str, model: str, axis: str) -> L
         largest = max((part for _, part in group.groupby("variant", sort=True)), key=len)
         largest = largest.drop_duplicates(["split", "replica"])
         if len(largest) >= 2:
-            levels[float(value)] = largest
+            levels[float(str(value))] = largest
     return levels
 
 
@@ -203,7 +205,9 @@ def _wider(wide: Levels, narrow: Levels, label: str) -> Comparison:
     tail = min(np.mean(draws <= 0), np.mean(draws >= 0))
     p = float(min(1.0, 2 * max(tail, 1 / DRAWS)))
     text = f"{label}: range over t, without − with H(0)"
-    return Comparison(text, estimate, float(low), float(high), p, "points", "bootstrap", note="wider " + signed(estimate))
+    return Comparison(
+        text, estimate, float(low), float(high), p, "points", "bootstrap", note="wider " + signed(estimate)
+    )
 
 
 def _range(levels: Levels) -> float:

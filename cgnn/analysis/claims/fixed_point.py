@@ -34,12 +34,21 @@ def c10(evidence: Evidence) -> Claim:
         right = abs(rate / predicted - 1) <= RATE
         comparisons.append(
             Comparison(
-                label, rate / predicted, math.nan, math.nan, math.nan, "measured / predicted rate", "log-linear fit",
-                n_a=len(rows), passed=falls and near and right, note=f"distance {distance[-1]:.1e} at t = {rows['t'].iloc[-1]:g}",
-            )  # fmt: skip
+                label,
+                rate / predicted,
+                math.nan,
+                math.nan,
+                math.nan,
+                "measured / predicted rate",
+                "log-linear fit",
+                n_a=len(rows),
+                passed=falls and near and right,
+                note=f"distance {distance[-1]:.1e} at t = {rows['t'].iloc[-1]:g}",
+            )
         )
         sentences.append(
-            f"{label}: relative distance {distance[-1]:.1e} at t = {rows['t'].iloc[-1]:g}, rate {rate:.4f} against {predicted:.4f}"
+            f"{label}: relative distance {distance[-1]:.1e} at t = {rows['t'].iloc[-1]:g}, rate {rate:.4f} against "
+            f"{predicted:.4f}"
         )
     if not comparisons:
         return not_testable("C10", test, "convergence.csv holds too few points")
@@ -47,7 +56,9 @@ def c10(evidence: Evidence) -> Claim:
     if len(released) >= 2:
         growth = float(released["norm"].iloc[-1] / released["norm"].iloc[0])
         sentences.append(f"the released derivative has no limit: its norm grows {growth:.0f}-fold over the same times")
-    return Claim("C10", grade([item.passed for item in comparisons]), test, "; ".join(sentences) + ".", tuple(comparisons))
+    return Claim(
+        "C10", grade([item.passed for item in comparisons]), test, "; ".join(sentences) + ".", tuple(comparisons)
+    )
 
 
 def late_rate(rows: pd.DataFrame) -> float:

@@ -38,9 +38,17 @@ def c8(evidence: Evidence) -> Claim:
             line = fit_line(points["value"].tolist(), (points["peak_bytes"] / MIB).tolist())
             comparisons.append(
                 Comparison(
-                    where, line.slope, line.low, line.high, line.p, "MiB a layer", "least squares",
-                    effect=line.r_squared, n_a=line.n, note=f"R² = {line.r_squared:.3f}",
-                )  # fmt: skip
+                    where,
+                    line.slope,
+                    line.low,
+                    line.high,
+                    line.p,
+                    "MiB a layer",
+                    "least squares",
+                    effect=line.r_squared,
+                    n_a=line.n,
+                    note=f"R² = {line.r_squared:.3f}",
+                )
             )
     if not comparisons:
         return not_testable("C8", test, "no memory profiles over at least three depths", missing)
@@ -52,7 +60,8 @@ def c8(evidence: Evidence) -> Claim:
 def c9(evidence: Evidence) -> Claim:
     """Memory is constant in the ending time with the adjoint, and small."""
     test = (
-        f"CGNN with the adjoint on each dataset: peak memory over all ending times grows by at most {CONSTANT:.0%}, and "
+        "CGNN with the adjoint on each dataset: peak memory over all ending times grows by at most "
+        f"{CONSTANT:.0%}, and "
         "its largest value is below that of GCN and of GAT at their deepest. Memory counts are exact: no p."
     )
     comparisons, missing, others = [], [], []
@@ -65,9 +74,15 @@ def c9(evidence: Evidence) -> Claim:
         comparisons.append(
             Comparison(
                 f"{names.dataset(dataset)}: growth over t = {points['value'].min():g} to {points['value'].max():g}",
-                100 * growth, 100 * growth, 100 * growth, float("nan"), "%", "largest / smallest − 1",
-                n_a=len(points), passed=growth <= CONSTANT,
-            )  # fmt: skip
+                100 * growth,
+                100 * growth,
+                100 * growth,
+                float("nan"),
+                "%",
+                "largest / smallest − 1",
+                n_a=len(points),
+                passed=growth <= CONSTANT,
+            )
         )
         for rival in ("gcn", "gat"):
             deep = curve(evidence.profiles, dataset, rival)
@@ -79,8 +94,16 @@ def c9(evidence: Evidence) -> Claim:
             label = f"{names.dataset(dataset)}: adjoint / {names.method(rival)} with {deepest['value']:g} layers"
             comparisons.append(
                 Comparison(
-                    label, ratio, ratio, ratio, float("nan"), "times", "ratio of peaks", n_a=len(points), passed=ratio < 1
-                )  # fmt: skip
+                    label,
+                    ratio,
+                    ratio,
+                    ratio,
+                    float("nan"),
+                    "times",
+                    "ratio of peaks",
+                    n_a=len(points),
+                    passed=ratio < 1,
+                )
             )
         for method in ("cgnn_exact_recompute", "cgnn_exact"):
             more = curve(evidence.profiles, dataset, method)
@@ -103,9 +126,7 @@ def curve(profiles: pd.DataFrame | None, dataset: str, method: str) -> pd.DataFr
     """The measured points of one method, by rising depth or time."""
     if profiles is None or profiles.empty:
         return pd.DataFrame(columns=["value", "peak_bytes", "seconds_per_epoch"])
-    chosen = profiles[
-        (profiles["dataset"] == dataset) & (profiles["method"] == method) & (profiles["status"] == OK)
-    ]
+    chosen = profiles[(profiles["dataset"] == dataset) & (profiles["method"] == method) & (profiles["status"] == OK)]
     return chosen[chosen["peak_bytes"].notna()].sort_values("value")
 
 

@@ -38,7 +38,8 @@ def draw(sweeps: Path) -> Drawing:
         say_empty(panels[0], "no sweep was run")
     seeds = sorted({len(group) for _, group in rows.groupby(["dataset", "model", "layers", "t1"], dropna=False)})
     caption = (
-        "Test accuracy against the number of layers (GCN, GAT, residual GCN) or the ending time (CGNN and its variants; "
+        "Test accuracy against the number of layers (GCN, GAT, residual GCN) or the ending time (CGNN and its "
+        "variants; "
         f"steps for CGNN discrete). Mean of {_range(seeds)} seeds with 95 % intervals. Best means: {'; '.join(best)}."
     )
     alt = "Line chart of test accuracy over depth or ending time, one panel a dataset, one line a model."

@@ -22,13 +22,28 @@ def draw(curves: list[Path]) -> Drawing:
             rows = pd.read_csv(files[dataset, model])
             style = look(model, position)
             wide = rows.pivot(index="epoch", columns="replica", values="test_accuracy")
-            axes.plot(wide.index, wide.mean(axis=1), color=style.color, linestyle=style.dashes, label=f"{names.model(model)}, test")
-            axes.fill_between(wide.index, wide.min(axis=1), wide.max(axis=1), color=style.color, alpha=0.15, linewidth=0)
+            axes.plot(
+                wide.index,
+                wide.mean(axis=1),
+                color=style.color,
+                linestyle=style.dashes,
+                label=f"{names.model(model)}, test",
+            )
+            axes.fill_between(
+                wide.index, wide.min(axis=1), wide.max(axis=1), color=style.color, alpha=0.15, linewidth=0
+            )
             chosen = selected_epochs(rows)
             axes.plot(
-                chosen["epoch"], chosen["test_accuracy"], style.marker, color=style.color, markeredgecolor="black",
-                markeredgewidth=0.5, markersize=4, label=f"{names.model(model)}, selected epoch", linestyle="none",
-            )  # fmt: skip
+                chosen["epoch"],
+                chosen["test_accuracy"],
+                style.marker,
+                color=style.color,
+                markeredgecolor="black",
+                markeredgewidth=0.5,
+                markersize=4,
+                label=f"{names.model(model)}, selected epoch",
+                linestyle="none",
+            )
             lowest.append(float(wide.iloc[min(10, len(wide) - 1)].min()))
             sentences.append(
                 f"{names.dataset(dataset)}, {names.model(model)}: selected epochs {chosen['epoch'].min():g} to "
@@ -48,7 +63,9 @@ def draw(curves: list[Path]) -> Drawing:
         "Test accuracy by epoch, mean and range over replicas; each dot is a replica at the first epoch of its best "
         f"validation accuracy. {'. '.join(sentences)}."
     )
-    return Drawing(figure, "Accuracy by epoch", caption, "Line chart of test accuracy over epochs with the selected epochs marked.")
+    return Drawing(
+        figure, "Accuracy by epoch", caption, "Line chart of test accuracy over epochs with the selected epochs marked."
+    )
 
 
 def selected_epochs(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """The learned α of each node over its degree."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -49,14 +50,16 @@ def draw(alpha: list[Path]) -> Drawing:
         say_empty(panels[0], "no α was saved")
     caption = f"Learned α of every node, mean over replicas, against its degree. {'. '.join(sentences)}."
     plt.close(figure)
-    return Drawing(figure, "Learned α over node degree", caption, "Density of nodes by degree and learned α, with median line.")
+    return Drawing(
+        figure, "Learned α over node degree", caption, "Density of nodes by degree and learned α, with median line."
+    )
 
 
 def _by_degree(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Quartiles of α in bins of degree that double, those with at least five nodes."""
     edges = 2.0 ** np.arange(0, np.ceil(np.log2(x.max() + 1)) + 1)
     rows = []
-    for left, right in zip(edges[:-1], edges[1:], strict=True):
+    for left, right in pairwise(edges):
         inside = (x >= left) & (x < right)
         if inside.sum() >= 5:
             rows.append((np.exp(np.log(x[inside]).mean()), *np.quantile(y[inside], [0.25, 0.5, 0.75])))

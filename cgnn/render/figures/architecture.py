@@ -26,7 +26,9 @@ def draw() -> Drawing:
     _graph(axes, (0.35, 2.05), ["#FFFFFF"] * 6, features=True)
     _box(axes, 2.45, 1.75, 1.15, "encoder\n$E = \\mathcal{E}(X)$")
     axes.add_patch(
-        FancyBboxPatch((4.0, 0.72), 6.05, 3.32, boxstyle="round,pad=0.05", facecolor="#FBF3EE", edgecolor=RED, linewidth=0.8)
+        FancyBboxPatch(
+            (4.0, 0.72), 6.05, 3.32, boxstyle="round,pad=0.05", facecolor="#FBF3EE", edgecolor=RED, linewidth=0.8
+        )
     )
     for place, strength, label in ((4.25, 0.25, "$H(0) = E$"), (6.3, 0.55, "$H(t)$"), (8.35, 1.0, "$H(t_1)$")):
         colors = start if strength == 0.25 else [_mix(color, strength) for color in CLASSES]
@@ -37,12 +39,23 @@ def draw() -> Drawing:
     axes.annotate("", (9.9, 0.98), (4.15, 0.98), arrowprops={"arrowstyle": "-|>", "color": BLACK, "lw": 0.9})
     axes.text(9.98, 1.0, "$t$", va="center", ha="left", fontsize=8)
     axes.text(
-        7.0, 3.62, r"$\dfrac{\mathrm{d}H}{\mathrm{d}t} = (A - I)\,H(t) + E$", ha="center", va="center", fontsize=9.5, color=RED
+        7.0,
+        3.62,
+        r"$\dfrac{\mathrm{d}H}{\mathrm{d}t} = (A - I)\,H(t) + E$",
+        ha="center",
+        va="center",
+        fontsize=9.5,
+        color=RED,
     )
     axes.text(
-        7.0, 0.33, "neighbours through $AH$  ·  decay through $-H$  ·  the encoder's $E$ as a source at every $t$",
-        ha="center", va="center", fontsize=7, color=BLACK,
-    )  # fmt: skip
+        7.0,
+        0.33,
+        "neighbours through $AH$  ·  decay through $-H$  ·  the encoder's $E$ as a source at every $t$",
+        ha="center",
+        va="center",
+        fontsize=7,
+        color=BLACK,
+    )
     _box(axes, 10.5, 1.75, 1.05, "decoder\nReLU\nlinear\nsoftmax")
     _graph(axes, (12.0, 2.05), list(CLASSES))
     for label, x in (("graph with\nnode features $X$", 1.03), ("class of\neach node", 12.68)):
@@ -51,10 +64,11 @@ def draw() -> Drawing:
         axes.annotate("", (right, 2.5), (left, 2.5), arrowprops={"arrowstyle": "-|>", "color": BLACK, "lw": 1.0})
     caption = (
         "The encoder maps each node's features to E without looking at the graph; the ODE moves all nodes from "
-        "H(0) = E to H(t₁), red lines being the information that the derivative carries between nodes; the decoder reads the "
+        "H(0) = E to H(t₁), red lines being the information that the derivative carries between nodes; the decoder "
+        "reads the "
         "classes from H(t₁)."
     )
-    alt = "A graph passes through an encoder, three states of an ODE joined by red flow lines, and a decoder to node classes."
+    alt = "A graph passes through an encoder, states of an ODE joined by red flow lines, and a decoder to node classes."
     return Drawing(figure, "Architecture", caption, alt)
 
 
@@ -63,13 +77,17 @@ def _graph(axes: Axes, corner: tuple[float, float], colors: list[str], features:
     for a, b in EDGES:
         axes.plot(*places[[a, b]].T, color=GREY, linewidth=0.8, zorder=2)
     for place, color in zip(places, colors, strict=True):
-        axes.plot(*place, "o", markersize=7.5, markerfacecolor=color, markeredgecolor=BLACK, markeredgewidth=0.7, zorder=3)
+        axes.plot(
+            *place, "o", markersize=7.5, markerfacecolor=color, markeredgecolor=BLACK, markeredgewidth=0.7, zorder=3
+        )
     if features:
         for row, place in enumerate(places):
             for bit in range(3):
                 filled = ORANGE if (row * 5 + bit * 3) % 4 < 2 else "#FFFFFF"
                 corner_of_bit = (place[0] - 0.16 + 0.11 * bit, place[1] + 0.17)
-                axes.add_patch(plt.Rectangle(corner_of_bit, 0.11, 0.11, facecolor=filled, edgecolor=BLACK, linewidth=0.4, zorder=4))
+                axes.add_patch(
+                    plt.Rectangle(corner_of_bit, 0.11, 0.11, facecolor=filled, edgecolor=BLACK, linewidth=0.4, zorder=4)
+                )
 
 
 def _flow(axes: Axes, left: float, right: float) -> None:
@@ -80,14 +98,26 @@ def _flow(axes: Axes, left: float, right: float) -> None:
         own = a == b
         axes.add_patch(
             FancyArrowPatch(
-                now[a], later[b], arrowstyle="-", connectionstyle="arc3,rad=0.08", color=RED, zorder=1,
-                linewidth=0.9 if own else 0.55, alpha=0.75 if own else 0.35, shrinkA=4, shrinkB=4,
-            )  # fmt: skip
+                now[a],
+                later[b],
+                arrowstyle="-",
+                connectionstyle="arc3,rad=0.08",
+                color=RED,
+                zorder=1,
+                linewidth=0.9 if own else 0.55,
+                alpha=0.75 if own else 0.35,
+                shrinkA=4,
+                shrinkB=4,
+            )
         )
 
 
 def _box(axes: Axes, x: float, y: float, width: float, text: str) -> None:
-    axes.add_patch(FancyBboxPatch((x, y), width, 1.5, boxstyle="round,pad=0.03", facecolor="#EEF4F9", edgecolor=BLUE, linewidth=0.8))
+    axes.add_patch(
+        FancyBboxPatch(
+            (x, y), width, 1.5, boxstyle="round,pad=0.03", facecolor="#EEF4F9", edgecolor=BLUE, linewidth=0.8
+        )
+    )
     axes.text(x + width / 2, y + 0.75, text, ha="center", va="center", fontsize=7.5, linespacing=1.5)
 
 

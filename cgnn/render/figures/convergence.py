@@ -24,12 +24,22 @@ def draw(convergence: Path) -> Drawing:
         shown = part[part["distance"] > 1e-13]
         closed = part[part["closed_form_distance"] > 1e-13]  # below it there is only rounding
         above.plot(closed["t"], closed["closed_form_distance"], color=color, label=f"{label}, closed form")
-        above.plot(shown["t"], shown["distance"], marker, color=color, markersize=3, label=f"{label}, exact solver", mew=0)
+        above.plot(
+            shown["t"], shown["distance"], marker, color=color, markersize=3, label=f"{label}, exact solver", mew=0
+        )
         below.plot(part["t"], part["norm"], color=color, marker=marker, markersize=2.5, label=label)
         sentences.append(f"{label}: rate {late_rate(part):.4f}, predicted {part['predicted_rate'].iloc[0]:.4f}")
     released = rows[rows["kind"] == "released"].sort_values("t")
     if len(released):
-        below.plot(released["t"], released["norm"], color=BLACK, linestyle="--", marker="^", markersize=2.5, label="released ODE")
+        below.plot(
+            released["t"],
+            released["norm"],
+            color=BLACK,
+            linestyle="--",
+            marker="^",
+            markersize=2.5,
+            label="released ODE",
+        )
         sentences.append(f"released ODE: norm {released['norm'].iloc[-1]:.0f} at t = {released['t'].iloc[-1]:g}")
     above.set_yscale("log")
     above.set_ylabel("relative distance to limit")
@@ -44,8 +54,9 @@ def draw(convergence: Path) -> Drawing:
     first = rows.iloc[0]
     caption = (
         f"H(t) on {first['nodes']:g} nodes of {names.dataset(str(first['graph']))} (α = {first['alpha']:g}, "
-        f"γ = {first['gamma']:g}, {first['hidden']:g} channels). Above: relative distance to the limit of Prop. 2 and of "
+        f"γ = {first['gamma']:g}, {first['hidden']:g} channels). Above: relative distance to the limit of Prop. 2 "
+        "and of "
         f"Prop. 4, exact solver (points) on the closed form (lines). Below: the size of H(t). {'; '.join(sentences)}."
     )
-    alt = "Two charts over time: the distance to the fixed point falls exponentially; the released ODE's norm keeps growing."
+    alt = "Two charts over time: the distance to the fixed point falls exponentially; the released ODE keeps growing."
     return Drawing(figure, "Convergence to the fixed point", caption, alt)

@@ -44,7 +44,8 @@ def draw(profiles: Path) -> Drawing:
         say_empty(panels[0], "no profile was run")
     counter = ", ".join(sorted({str(item) for item in rows.get("memory_counter", [])}))
     caption = (
-        f"Peak memory of one training step against the number of layers or the ending time (counter: {counter or 'none'}). "
+        "Peak memory of one training step against the number of layers or the ending time (counter: "
+        f"{counter or 'none'}). "
         f"Growth from the smallest to the largest ending time: {'; '.join(growth) or 'not measured'}."
     )
     if out_of_memory:

@@ -37,12 +37,27 @@ def draw(trials: Path) -> Drawing:
                 part = of_dataset[(of_dataset["model"] == model) & (of_dataset["status"] == "completed")]
                 style = look(model)
                 axes.plot(
-                    part[name], part["objective"], style.marker, color=style.color, markersize=2.8, alpha=0.65,
-                    markeredgewidth=0, linestyle="none", label=names.model(model),
-                )  # fmt: skip
-                best = part.loc[part["objective"].idxmax()] if len(part) else None
+                    part[name],
+                    part["objective"],
+                    style.marker,
+                    color=style.color,
+                    markersize=2.8,
+                    alpha=0.65,
+                    markeredgewidth=0,
+                    linestyle="none",
+                    label=names.model(model),
+                )
+                best = part.sort_values("objective", na_position="first").iloc[-1] if len(part) else None
                 if best is not None:
-                    axes.plot(best[name], best["objective"], "*", color=style.color, markersize=9, markeredgecolor=BLACK, mew=0.6)
+                    axes.plot(
+                        best[name],
+                        best["objective"],
+                        "*",
+                        color=style.color,
+                        markersize=9,
+                        markeredgecolor=BLACK,
+                        mew=0.6,
+                    )
             if name == "lr":
                 axes.set_xscale("log")
                 axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
@@ -63,10 +78,12 @@ def draw(trials: Path) -> Drawing:
     counts = rows.groupby(["dataset", "model", "preset"]).size()
     lost = int((rows["status"] != "completed").sum())
     caption = (
-        f"Random search on the {kind} splits: validation accuracy of the trials against each hyperparameter, best trial of "
-        f"each model as a star; {len(rows)} trials in {len(counts)} searches, {lost} of them diverged or out of memory (not "
+        f"Random search on the {kind} splits: validation accuracy of the trials against each hyperparameter, best "
+        "trial of "
+        f"each model as a star; {len(rows)} trials in {len(counts)} searches, {lost} of them diverged or out of "
+        "memory (not "
         "shown). The axes leave out the lowest tenth of each dataset's trials."
     )
-    return Drawing(figure, "Hyperparameter search", caption, "Scatter plots of validation accuracy over hyperparameters.")
-
-
+    return Drawing(
+        figure, "Hyperparameter search", caption, "Scatter plots of validation accuracy over hyperparameters."
+    )

@@ -23,7 +23,9 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
     rows = protocol.of(rows)
     timed = load_profiles(profiles)
     benched = load_bench(bench)
-    datasets = in_order(set(rows["dataset"]) & (set(timed["dataset"]) | {r.get("dataset") for r in benched}), names.DATASETS)
+    datasets = in_order(
+        set(rows["dataset"]) & (set(timed["dataset"]) | {r.get("dataset") for r in benched}), names.DATASETS
+    )
     figure, panels = stacked(len(datasets), 1.9)
     sentences = []
     for axes, dataset in zip(panels, datasets, strict=False):
@@ -35,12 +37,21 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
             low, high = reached.interval()
             style = look(method, position)
             axes.errorbar(
-                [middle], [reached.mean], yerr=[[reached.mean - low], [high - reached.mean]] if reached.n > 1 else None,
-                color=style.color, marker=style.marker, markersize=6, linestyle="none", label=names.method(method),
-                markeredgecolor="black", markeredgewidth=0.4,
-            )  # fmt: skip
+                [middle],
+                [reached.mean],
+                yerr=[[reached.mean - low], [high - reached.mean]] if reached.n > 1 else None,
+                color=style.color,
+                marker=style.marker,
+                markersize=6,
+                linestyle="none",
+                label=names.method(method),
+                markeredgecolor="black",
+                markeredgewidth=0.4,
+            )
             if method in ("gcn", "cgnn_exact", "cgnn_adjoint", "cgnn_released"):
-                sentences.append(f"{names.dataset(dataset)}, {names.method(method)} {short(middle)} ms, {reached.mean:.1f} %")
+                sentences.append(
+                    f"{names.dataset(dataset)}, {names.method(method)} {short(middle)} ms, {reached.mean:.1f} %"
+                )
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_title(names.dataset(dataset), loc="left")
@@ -51,10 +62,13 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
     else:
         say_empty(panels[0], "no dataset was both trained and timed")
     caption = (
-        f"What an epoch costs and what the model reaches on the fixed split (preset {protocol.preset}, {protocol.source} "
+        f"What an epoch costs and what the model reaches on the fixed split (preset {protocol.preset}, "
+        f"{protocol.source} "
         f"hyperparameters), 95 % intervals. The solvers of CGNN share its accuracy. {'; '.join(sentences)}."
     )
-    return Drawing(figure, "Speed against accuracy", caption, "Scatter chart of test accuracy over milliseconds of an epoch.")
+    return Drawing(
+        figure, "Speed against accuracy", caption, "Scatter chart of test accuracy over milliseconds of an epoch."
+    )
 
 
 def _milliseconds(

@@ -24,7 +24,8 @@ def build(claims: Path) -> Table:
     counts = ", ".join(f"{count} {verdict}" for verdict, count in report["counts"].items() if count)
     protocol = report["protocol"]
     caption = (
-        f"The paper's claims, judged on the results (preset {protocol['preset']}, hyperparameters from {protocol['source']}): "
+        f"The paper's claims, judged on the results (preset {protocol['preset']}, hyperparameters from "
+        f"{protocol['source']}): "
         f"{counts}. Estimates with 95 % intervals, p adjusted by Holm over the comparisons of the claim."
     )
     columns = ("claim", "verdict", "weakest comparison", "evidence")

@@ -50,24 +50,32 @@ def build(fidelity: Path, reported: Path) -> Table:
         for variant in variants:
             cells = {names.dataset(d): _switch_cell(of_model, d, variant, printed, model) for d in datasets}
             table.append(Row(_words(of_model, variant), cells, group))
-            reaching += [f"{name}: {_words(of_model, variant)}" for name, item in cells.items() if item.bold and model == "cgnn"]
+            reaching += [
+                f"{name}: {_words(of_model, variant)}" for name, item in cells.items() if item.bold and model == "cgnn"
+            ]
         if model == "cgnn":
             for variant in variants:
                 if flipped(of_model, variant) not in ({}, {"alpha": "tabulated"}):
                     continue
                 group = f"{names.model(model)}, {_words(of_model, variant)}: which epoch is reported"
                 for column, label in SELECTIONS.items():
-                    cells = {names.dataset(d): _selection_cell(of_model, d, variant, column, printed, model) for d in datasets}
+                    cells = {
+                        names.dataset(d): _selection_cell(of_model, d, variant, column, printed, model)
+                        for d in datasets
+                    }
                     table.append(Row(label, cells, group))
     seeds = sorted({len(group) for _, group in rows.groupby(["dataset", "model", "variant"])})
     caption = (
         "Each point on which paper and released code differ, flipped alone from the released preset, published "
-        f"hyperparameters, fixed split, {_count(seeds)} seeds: test accuracy in percent, the paper's value, ours minus the "
+        f"hyperparameters, fixed split, {_count(seeds)} seeds: test accuracy in percent, the paper's value, ours "
+        "minus the "
         "paper's (Welch) and, marked Δ, the change against the released preset (paired by seed), each with its 95 % "
         "interval. Bold: not distinguishable from the published value at 5 %."
     )
-    held = f"Not distinguishable from the published value: {'; '.join(reaching)}." if reaching else (
-        "No single switch gives a value that cannot be told from the published one."
+    held = (
+        f"Not distinguishable from the published value: {'; '.join(reaching)}."
+        if reaching
+        else ("No single switch gives a value that cannot be told from the published one.")
     )
     columns = tuple(names.dataset(item) for item in datasets)
     return Table("fidelity", "What makes the published number", caption, "Switch", columns, tuple(table), (held,))
@@ -122,9 +130,7 @@ def _switch_cell(rows: pd.DataFrame, dataset: str, variant: str, printed: Report
     return _against_paper(chosen, dataset, variant, "test_accuracy", printed, model, more)
 
 
-def _selection_cell(
-    rows: pd.DataFrame, dataset: str, variant: str, column: str, printed: Reported, model: str
-) -> Cell:
+def _selection_cell(rows: pd.DataFrame, dataset: str, variant: str, column: str, printed: Reported, model: str) -> Cell:
     return _against_paper(cell(rows, dataset=dataset, variant=variant), dataset, variant, column, printed, model, ())
 
 

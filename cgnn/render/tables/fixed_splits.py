@@ -11,5 +11,9 @@ from cgnn.render.table import Table
 def build(runs: Path, reported: Path) -> Table:
     """Models by datasets, every protocol in the runs."""
     return accuracy_table(
-        load_rows(runs), load_reported(reported), "fixed", "fixed_splits", "Table 2, node classification on fixed splits"
+        load_rows(runs),
+        load_reported(reported),
+        "fixed",
+        "fixed_splits",
+        "Table 2, node classification on fixed splits",
     )

@@ -21,28 +21,34 @@ def build(runs: Path, reported: Path, sweeps: Path | None = None) -> Table:
     frames = {name: frame[frame["model"] == "gcn_residual"] for name, frame in sources.items()}
     held = set().union(*(set(frame["dataset"]) for frame in frames.values()))
     datasets = in_order(held | set(DATASETS), names.DATASETS)
-    columns = {(dataset, kind): f"{names.dataset(dataset)}, {kind}" for dataset in datasets for kind in ("random", "fixed")}
+    columns = {
+        (dataset, kind): f"{names.dataset(dataset)}, {kind}" for dataset in datasets for kind in ("random", "fixed")
+    }
     table = []
     for layers in LAYERS:
         cells = {}
         for (dataset, kind), column in columns.items():
             file, rows = _best_source(frames, dataset, kind, layers)
-            where: dict[str, object] = {"dataset": dataset, "split_kind": kind, "model": "gcn_residual", "layers": layers}
+            where: dict[str, object] = {
+                "dataset": dataset,
+                "split_kind": kind,
+                "model": "gcn_residual",
+                "layers": layers,
+            }
             if len(rows):
                 where |= {"preset": rows["preset"].iloc[0], "hyperparameters": rows["hyperparameters"].iloc[0]}
             cells[column] = accuracy_cell(rows, printed.residual(dataset, kind, layers), file=file, where=where)
         table.append(Row(f"{layers} layers", cells))
     caption = (
-        "GCN with residual links by depth: test accuracy in percent, mean ± standard deviation (number of runs); under it "
+        "GCN with residual links by depth: test accuracy in percent, mean ± standard deviation (number of runs); "
+        "under it "
         "the paper's value and ours minus the paper's with its 95 % interval (Welch)."
     )
     title = "Residual GCN and increasing depth"
     return Table("gcn_residual", title, caption, "Depth", tuple(columns.values()), tuple(table))
 
 
-def _best_source(
-    frames: dict[str, pd.DataFrame], dataset: str, kind: str, layers: int
-) -> tuple[str, pd.DataFrame]:
+def _best_source(frames: dict[str, pd.DataFrame], dataset: str, kind: str, layers: int) -> tuple[str, pd.DataFrame]:
     """The largest group of rows under one protocol; rows of two protocols are never pooled."""
     found: list[tuple[str, pd.DataFrame]] = []
     for name, frame in frames.items():

@@ -10,9 +10,15 @@ from cgnn.analysis.rows import in_order, load_rows
 from cgnn.render.table import Cell, Row, Table
 
 SHOWN = {
-    "lr": "lr", "t1": "t₁", "alpha": "α", "gamma": "γ", "weight_decay": "weight decay", "input_dropout": "input dropout",
-    "dropout": "dropout", "hidden": "hidden",
-}  # fmt: skip
+    "lr": "lr",
+    "t1": "t₁",
+    "alpha": "α",
+    "gamma": "γ",
+    "weight_decay": "weight decay",
+    "input_dropout": "input dropout",
+    "dropout": "dropout",
+    "hidden": "hidden",
+}
 KEYS = ["dataset", "split_kind", "model", "preset"]
 
 
@@ -43,7 +49,8 @@ def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
                     table.append(Row(label, cells, names.dataset(dataset)))
     caption = (
         "Hyperparameters found by our random search on validation accuracy, and under them those the paper prints. The "
-        "column search gives the best validation accuracy in percent, the number of trials, and how many of them diverged or ran out of memory (lost)."
+        "column search gives the best validation accuracy in percent, the number of trials, and how many of them "
+        "diverged or ran out of memory (lost)."
     )
     columns = (*(SHOWN[name] for name in shown), "search")
     return Table("hyperparameters", "Hyperparameters", caption, "Model and splits", columns, tuple(table))
@@ -83,7 +90,9 @@ def _cell(name: str, row: pd.Series | None, theirs: dict[str, float | None], key
         missing = "not run" if row is None else ""
         return Cell("–", under, missing=missing, numbers=numbers)
     where = {**keys, "hyperparameters": "search"}
-    return Cell(_format(name, float(value)), under, numbers={**numbers, "value": float(value)}, file="runs", where=where)
+    return Cell(
+        _format(name, float(value)), under, numbers={**numbers, "value": float(value)}, file="runs", where=where
+    )
 
 
 def _format(name: str, value: float) -> str:

@@ -33,7 +33,9 @@ def build(profiles: Path, reported: Path, bench: Path | None = None) -> Table:
     base = float(np.median(found["gcn"][0])) if "gcn" in found else float("nan")
     table = [_row(method, *content, base, printed, "Profiles") for method, content in found.items()]
     # Times of another run of the machine: they stand beside their own GCN.
-    benched = most_threads([row for row in load_bench(bench) if row.get("dataset") == "cora" and row.get("recipe") != "floor"])
+    benched = most_threads(
+        [row for row in load_bench(bench) if row.get("dataset") == "cora" and row.get("recipe") != "floor"]
+    )
     base = float(np.median(bench_seconds(benched, "cora", "gcn") or [float("nan")]))
     for row in benched:
         seconds = bench_seconds(benched, "cora", bench_name(row))
@@ -42,7 +44,8 @@ def build(profiles: Path, reported: Path, bench: Path | None = None) -> Table:
     device = ", ".join(sorted({str(item) for item in timed.get("device", [])})) or "not run"
     threads = ", ".join(sorted({f"{item:g}" for item in timed.get("threads", [])})) or "–"
     caption = (
-        f"Seconds of one epoch on Cora (median), and how many GCN epochs that is; device {device}, {threads} thread(s). The "
+        f"Seconds of one epoch on Cora (median), and how many GCN epochs that is; device {device}, {threads} "
+        "thread(s). The "
         "paper's values are from a GTX 960M, so only the ratios can be compared."
     )
     columns = ("seconds", "times GCN")
@@ -66,8 +69,11 @@ def _row(
             short(median), under, numbers={"value": median, "n": len(seconds), "paper": paper}, file=file, where=where
         ),
         "times GCN": Cell(
-            short(ratio), ratio_under,
-            numbers={"value": ratio, "paper": paper / paper_gcn if paper and paper_gcn else None}, file=file, where=where,
+            short(ratio),
+            ratio_under,
+            numbers={"value": ratio, "paper": paper / paper_gcn if paper and paper_gcn else None},
+            file=file,
+            where=where,
         ),
-    }  # fmt: skip
+    }
     return Row(f"{names.method(method)} ({at})", cells, group)

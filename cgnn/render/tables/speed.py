@@ -33,12 +33,17 @@ def build(bench: Path | None = None) -> Table:
     for threads in sorted({_threads(row) for row in rows}, reverse=True):
         group = f"{threads} thread" + ("s" if threads > 1 else "")
         for method in dict.fromkeys(bench_name(row) for row in rows if _threads(row) == threads):
-            found = {dataset: by_key[threads, method, dataset] for dataset in datasets if (threads, method, dataset) in by_key}
+            found = {
+                dataset: by_key[threads, method, dataset]
+                for dataset in datasets
+                if (threads, method, dataset) in by_key
+            }
             cells = {names.dataset(dataset): _cell(by_key, row, threads, dataset) for dataset, row in found.items()}
             table.append(Row(_label(next(iter(found.values()))), cells, group))
     caption = (
         "Milliseconds of one whole epoch (training step, validation and test accuracy), one replica, median of several "
-        "repeats, all measured in one run side by side; under it the factor to the released recipe of the same model, to GCN "
+        "repeats, all measured in one run side by side; under it the factor to the released recipe of the same "
+        "model, to GCN "
         "as PyG users run it, and to the bare sparse products of the epoch."
     )
     if not rows:
