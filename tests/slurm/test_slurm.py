@@ -104,13 +104,13 @@ def test_the_dag_runs_through_sbatch_with_the_results_of_a_local_run(copy_projec
 
 
 def test_a_cancelled_training_comes_back_and_keeps_its_finished_replicas(copy_project, local_results):
-    config = long(replicas=4, epochs=400)
+    config = long(replicas=8, epochs=100)
     project = copy_project(config)
     # The other way to ask for a GPU, in passing.
     process = project.start(project.on_slurm("runs", "--config", "jobs={gpu_request: gres, gpu_partition: gpu}"))
     training = project.wait_for_training(process)
     assert training["CUDA_VISIBLE_DEVICES"] in ("0", "1")
-    journal = project.folder / "results/test/runs/synthetic/fixed/cgnn/released/published/0-3.csv.journal"
+    journal = project.folder / "results/test/runs/synthetic/fixed/cgnn/released/published/0-7.csv.journal"
     wait_until(lambda: list(journal.glob("*.json")))
     subprocess.run(["scancel", training["SLURM_JOB_ID"]], check=True)
     wait_until(lambda: not project.trainings())
@@ -150,7 +150,7 @@ def test_a_job_over_its_time_limit_comes_back_with_more_time_and_memory(copy_pro
 @pytest.mark.slurm_full
 @pytest.mark.timeout(900)
 def test_a_run_waits_for_a_drained_node_and_goes_on_when_it_is_resumed(copy_project, local_results, drained_node):
-    config = long(replicas=4, epochs=400)
+    config = long(replicas=8, epochs=100)
     project = copy_project(config)
     process = project.start(project.on_slurm("runs"))
     wait_until(lambda: jobs_of(project))
@@ -167,7 +167,7 @@ def test_a_run_waits_for_a_drained_node_and_goes_on_when_it_is_resumed(copy_proj
 @pytest.mark.slurm_full
 @pytest.mark.timeout(900)
 def test_a_run_survives_a_restart_of_slurmctld(cluster, copy_project, local_results):
-    config = long(replicas=4, epochs=400)
+    config = long(replicas=8, epochs=100)
     project = copy_project(config)
     process = project.start(project.on_slurm("runs"))
     project.wait_for_training(process)
