@@ -1,6 +1,7 @@
 """The device, and what differs between CPU and CUDA: synchronisation, memory limits, the peak-memory counter."""
 
 import os
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,12 +41,14 @@ def make_deterministic(threads: int) -> None:
     # count as 0. Set before torch starts its threads, which inherit it.
     torch.set_flush_denormal(True)
     torch.set_num_threads(threads)
+    # cuBLAS needs it for reproducible sums, and reads it when it is first used.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     # cuBLAS reads it at its first product; without it two streams may add in another order.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     # As use_deterministic_algorithms(True, warn_only=True), which would import torch's compiler first: a second a job.
     torch.set_deterministic_debug_mode("warn")
     # It fills every new tensor with NaN otherwise, which costs and which no code of ours needs.
-    torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -129,9 +132,8 @@ class PeakMemory:
             self.bytes = torch.cuda.max_memory_allocated(self.device)
             return
         self._profile.__exit__(*error)
-        events = [
-            event for event in self._profile.profiler.kineto_results.events() if event.name() in ("[memory]", self.MARK)
-        ]
+        results: Any = self._profile.profiler.kineto_results  # type: ignore[union-attr]
+        events = [event for event in results.events() if event.name() in ("[memory]", self.MARK)]
         held = 0
         for event in sorted(events, key=lambda event: event.start_ns()):
             if event.name() == self.MARK:

@@ -43,7 +43,7 @@ class GCN(nn.Module):
 
     def reset_parameters(self) -> None:
         for conv in self.convs:
-            conv.reset_parameters()
+            conv.reset_parameters()  # type: ignore[operator]
         self._propagation = None
 
     def parameter_groups(self, weight_decay: float) -> list[dict[str, Any]]:

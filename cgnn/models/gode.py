@@ -20,8 +20,8 @@ STEP = 0.5
 class GODE(nn.Module):
     r"""A GNN whose hidden layers are an ODE: layer, ReLU → :math:`H' = g_2(\mathrm{ReLU}(g_1(H)))` to t1 → layer.
 
-    All four layers are GCN's or GAT's. :math:`g_1, g_2` have the same parameters at every t, and no dropout, which would
-    make the derivative a different one at each evaluation.
+    All four layers are GCN's or GAT's. :math:`g_1, g_2` have the same parameters at every t, and no dropout, which
+    would make the derivative a different one at each evaluation.
 
     Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
     """

@@ -49,7 +49,7 @@ def make_optimizer(model: nn.Module, hyperparameters: Hyperparameters) -> Optimi
     """Adam or RMSprop with torch's defaults; weight decay acts on every parameter unless the model says otherwise."""
     decay = hyperparameters.weight_decay
     if hasattr(model, "parameter_groups"):
-        groups = model.parameter_groups(decay)
+        groups = model.parameter_groups(decay)  # type: ignore[operator]
     else:
         groups = [{"params": list(model.parameters()), "weight_decay": decay}]
     return {"adam": Adam, "rmsprop": RMSprop}[hyperparameters.optimizer](groups, hyperparameters.lr)
@@ -67,7 +67,7 @@ def step(model: nn.Module, data: GraphTensors, split: SplitTensors, optimizer: O
     loss.sum().backward()
     optimizer.step()
     if hasattr(model, "after_step"):
-        model.after_step()
+        model.after_step()  # type: ignore[operator]
     return loss.detach()
 
 
