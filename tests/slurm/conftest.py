@@ -96,7 +96,7 @@ class Project:
         self.started.append(process)
         return process
 
-    def finish(self, process: subprocess.Popen, timeout: float = 400) -> str:
+    def finish(self, process: subprocess.Popen, timeout: float = 500) -> str:
         """Wait for a started snakemake; its output."""
         try:
             code = process.wait(timeout)

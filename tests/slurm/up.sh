@@ -18,7 +18,7 @@ set -euo pipefail
 command -v apt-get >/dev/null && [ -e /etc/debian_version ] || fail "needs Debian or a child of it (apt-get)"
 
 PREFIX=${PREFIX:-$DEFAULT_PREFIX}
-CPUS=${CPUS:-$(nproc)}
+CPUS=${CPUS:-$(nproc --all)}  # --all: plain nproc heeds OMP_NUM_THREADS
 MEMORY=${MEMORY:-16000}
 GPUS=${GPUS:-2}
 NODE=$(hostname -s)
@@ -166,7 +166,8 @@ export SLURM_CONF=$PREFIX/slurm.conf
 mkdir -p "$PREFIX"/{log,pid,munge,controller,node}
 chmod 755 "$PREFIX"  # munged refuses a socket below a directory that others may write to
 install_packages
-write_configuration
+# Daemons that run have read it; another number of CPUs, say, would make slurmctld abort their jobs at its next restart.
+running "$PREFIX/pid/slurmctld" slurmctld || write_configuration
 running "$PREFIX/pid/munged" munged || start_munge
 within 15 timeout 5 munge -n -S "$PREFIX/munge/socket" || fail "munged does not answer, see $PREFIX/log/munged.log"
 running "$PREFIX/pid/mariadbd" mariadbd || start_database
