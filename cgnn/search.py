@@ -164,7 +164,9 @@ def _open(store: Path, space: Mapping[str, str], seed: int, trials: int) -> Any:
     # Orion 0.2.3 spells it so where a prior has choices; numpy 1.24 took the name away.
     numpy.object = object  # type: ignore[attr-defined]
     from orion.client import build_experiment
+    from orion.core.utils.singleton import update_singletons
 
+    update_singletons()  # else a second search of one process would silently write into the first one's store
     try:
         return build_experiment(
             "search",

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,11 @@ import yaml
 
 REPOSITORY = Path(__file__).parents[2]
 PARTS = ("cgnn", "paper", "workflow", "profiles", "Snakefile", "config.yaml")
+
+#: Outputs beside the one a job is known by.
+SECONDARY = re.compile(
+    r"\.seconds\.csv$|best\.yaml$|/plots/|\.rows/|^paper_data|^tables/.*\.(md|tex|json)$|^figures/.*\.(pdf|png|json)$"
+)
 
 TINY = {
     "results": "results/tiny",
@@ -93,7 +99,7 @@ class Project:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("CGNN_", "PYTEST_"))}
         return {**clean, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""}
 
-    def snakemake(self, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+    def snakemake(self, *arguments: str, timeout: float = 1800) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(*arguments),
             cwd=self.path,
@@ -127,20 +133,16 @@ class Project:
         )
 
     def planned(self, *arguments: str) -> dict[str, set[str]]:
-        """What a run would do now: by rule, the first output of each job, below the results folder."""
+        """What a run would do now: by rule, the main output of each job, below the results folder."""
         done = self.snakemake("--detailed-summary", *arguments)
         assert done.returncode == 0, done.stdout
         header, *lines = [line.split("\t") for line in done.stdout.splitlines() if line.count("\t") > 4]
         jobs: dict[str, set[str]] = {}
-        first: dict[tuple[str, str], str] = {}
         for line in lines:
             row = dict(zip(header, line, strict=False))
-            if row["plan"].strip() != "no update":
-                name = row["output_file"].removeprefix("results/tiny/")
-                key = (row["rule"], row["log-file(s)"])
-                if key not in first:
-                    first[key] = name
-                    jobs.setdefault(row["rule"], set()).add(name)
+            name = row["output_file"].removeprefix("results/tiny/")
+            if row["plan"].strip() != "no update" and not SECONDARY.search(name):
+                jobs.setdefault(row["rule"], set()).add(name)
         return jobs
 
     def append(self, file: str, text: str) -> None:
@@ -165,7 +167,12 @@ def make_project(path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def finished_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole DAG, run once, also when several pytest workers ask for it."""
+    """The whole DAG, run once, also when several pytest workers ask for it.
+
+    While working on these tests, a tree made by today's code can be kept: FINISHED_TREE=folder.
+    """
+    if "FINISHED_TREE" in os.environ:
+        return Path(os.environ["FINISHED_TREE"])
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
     target = shared / "finished"
