@@ -18,7 +18,11 @@ SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 QUICK_SIZES = (3_000, 10_000)
 
 
-def measure_growth(sizes: tuple[int, ...], thread_count: int, epochs: int = 7) -> list[dict[str, Any]]:
+#: nodes from which fewer repeats are enough, as an epoch lasts long.
+LARGE = 300_000
+
+
+def measure_growth(sizes: tuple[int, ...], thread_count: int) -> list[dict[str, Any]]:
     """A row a size: exact solver, Cora's published settings of cgnn."""
     rows = []
     for nodes in sizes:
@@ -32,10 +36,10 @@ def measure_growth(sizes: tuple[int, ...], thread_count: int, epochs: int = 7) -
                 epoch()
             first_loss = epoch.loss
             gc.collect()
-            seconds = [timed(epoch) for _ in range(epochs)]
+            seconds = [timed(epoch) for _ in range(4 if nodes >= LARGE else 9)]
             floor = Floor(problem, settings)
             floor()
-            floor_seconds = [timed(floor) for _ in range(3)]
+            floor_seconds = [timed(floor) for _ in range(3 if nodes >= LARGE else 9)]
         rows.append(
             {
                 "nodes": nodes,
