@@ -1,7 +1,6 @@
 """The device, and what differs between CPU and CUDA: synchronisation, memory limits, the peak-memory counter."""
 
 import os
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,8 +40,6 @@ def make_deterministic(threads: int) -> None:
     # count as 0. Set before torch starts its threads, which inherit it.
     torch.set_flush_denormal(True)
     torch.set_num_threads(threads)
-    # cuBLAS needs it for reproducible sums, and reads it when it is first used.
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     # cuBLAS reads it at its first product; without it two streams may add in another order.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     # As use_deterministic_algorithms(True, warn_only=True), which would import torch's compiler first: a second a job.
@@ -132,13 +129,16 @@ class PeakMemory:
             self.bytes = torch.cuda.max_memory_allocated(self.device)
             return
         self._profile.__exit__(*error)
-        results: Any = self._profile.profiler.kineto_results  # type: ignore[union-attr]
-        events = [event for event in results.events() if event.name() in ("[memory]", self.MARK)]
+        events = [
+            event
+            for event in self._profile.profiler.kineto_results.events()  # type: ignore[union-attr]
+            if event.name() in ("[memory]", self.MARK)
+        ]
         held = 0
         for event in sorted(events, key=lambda event: event.start_ns()):
             if event.name() == self.MARK:
                 self.bytes = held
             else:
-                held += event.nbytes()
+                held += event.nbytes()  # type: ignore[union-attr]
                 self.bytes = max(self.bytes, held)
         del self._profile

@@ -1,7 +1,5 @@
 """PyTorch Geometric's layers on sparse features: the same encoder as CGNN's, so that comparisons are fair."""
 
-from typing import Any
-
 from torch import nn
 from torch_geometric.nn.inits import glorot, zeros
 
@@ -22,5 +20,10 @@ def with_sparse_input(conv: nn.Module, dropout: float) -> None:
 
     The layer's own linear map is exchanged for ours; its propagation stays as it is.
     """
-    dense: Any = conv.lin
-    conv.lin = GlorotSparseLinear(dense.in_channels, dense.out_channels, bias=False, dropout=dropout)
+    dense = conv.lin
+    conv.lin = GlorotSparseLinear(
+        dense.in_channels,  # type: ignore[union-attr, arg-type]
+        dense.out_channels,  # type: ignore[union-attr, arg-type]
+        bias=False,
+        dropout=dropout,
+    )

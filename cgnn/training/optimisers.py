@@ -35,7 +35,9 @@ class Optimiser:
                 continue
             gradients = [parameter.grad for parameter in parameters]
             if group["weight_decay"]:
-                gradients = list(torch._foreach_add(gradients, parameters, alpha=group["weight_decay"]))
+                gradients = torch._foreach_add(  # type: ignore[assignment]
+                    gradients, parameters, alpha=group["weight_decay"]
+                )
             self.update(parameters, gradients)
 
     def moments(self, parameters: list[Tensor], count: int) -> list[list[Tensor]]:
