@@ -139,10 +139,11 @@ def training_code(t):
 # What a job of a dataset needs, first attempt; a job killed for memory or time comes back with more.
 MEMORY_MB = {"nell": 12000, "nell_partial": 12000, "pubmed": 3000}
 RUNTIME_MINUTES = {"nell": 240, "nell_partial": 240, "pubmed": 90}
+CUDA_MB = 3000 if GPU else 0  # of the host's memory, for CUDA's libraries and context
 
 
 def memory(wildcards, attempt):
-    return MEMORY_MB.get(wildcards.dataset, 2000) * attempt
+    return (MEMORY_MB.get(wildcards.dataset, 2000) + CUDA_MB) * attempt
 
 
 def runtime(wildcards, attempt):
