@@ -12,6 +12,8 @@ from cgnn.errors import UserError
 RUNS_FIXED, RUNS_RANDOM = 10, 15  # "mean of 10 runs", "over 15 random splits"
 #: `nell_partial` is NELL with part of its labels: it is shown beside the paper's NELL, never as its equal.
 NOT_COMPARABLE = {"nell_partial": "nell"}
+#: The paper's claims are about its datasets, never about a graph that someone added.
+CLAIMED = ("cora", "citeseer", "pubmed", "nell", *NOT_COMPARABLE)
 
 
 @dataclass(frozen=True)

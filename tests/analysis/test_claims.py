@@ -90,6 +90,12 @@ def test_out_of_memory_is_named_and_does_not_decide():
     assert claim.missing == ("NELL (GAT: out of memory)",)
 
 
+def test_a_graph_that_someone_added_decides_no_claim_of_the_paper():
+    added = tables("fixed", gcn=90.0, gat=90.0).assign(dataset="mine")
+    assert verdict("C1", runs=added).verdict == NOT_TESTABLE
+    assert verdict("C1", runs=pd.concat([added, tables("fixed", gcn=80.0, gat=80.0)])).verdict == REPRODUCED
+
+
 def test_other_protocols_do_not_mix_in():
     other = tables("fixed", gcn=90.0, gat=90.0).assign(hyperparameters="search")
     runs = pd.concat([tables("fixed", gcn=80.0, gat=80.0), other])

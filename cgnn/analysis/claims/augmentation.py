@@ -19,6 +19,7 @@ from cgnn.analysis.claims.base import (
     span,
     untested,
 )
+from cgnn.analysis.reported import CLAIMED
 from cgnn.analysis.rows import compare, finished, in_order
 from cgnn.analysis.statistics import brown_forsythe
 
@@ -73,7 +74,7 @@ def _pairs(rows: pd.DataFrame | None) -> list[tuple[str, pd.DataFrame, pd.DataFr
         return []
     switches = [name for name in rows.columns if name.startswith("sw_") and name != "sw_augmentation"]
     pairs = []
-    for dataset in in_order(rows["dataset"].unique(), names.DATASETS):
+    for dataset in in_order(set(rows["dataset"]) & set(CLAIMED), CLAIMED):
         for model in in_order(rows["model"].unique(), names.MODELS):
             chosen = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
             for _, group in chosen.groupby(["split_kind", *switches], dropna=False):

@@ -20,6 +20,7 @@ from cgnn.analysis.claims.base import (
     span,
     untested,
 )
+from cgnn.analysis.reported import CLAIMED
 from cgnn.analysis.rows import compare, finished, in_order
 from cgnn.analysis.statistics import LEVEL, SIGNIFICANCE
 
@@ -165,7 +166,7 @@ def c12(evidence: Evidence) -> Claim:
 
 
 def _datasets(rows: pd.DataFrame | None) -> list[str]:
-    return [] if rows is None or rows.empty else in_order(rows["dataset"].unique(), names.DATASETS)
+    return [] if rows is None or rows.empty else in_order(set(rows["dataset"]) & set(CLAIMED), CLAIMED)
 
 
 def _levels(rows: pd.DataFrame | None, dataset: str, model: str, axis: str) -> Levels:

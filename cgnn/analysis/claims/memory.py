@@ -13,6 +13,7 @@ from cgnn.analysis.claims.base import (
     significant,
     untested,
 )
+from cgnn.analysis.reported import CLAIMED
 from cgnn.analysis.rows import OK, in_order
 from cgnn.analysis.statistics import fit_line
 
@@ -119,7 +120,7 @@ def c9(evidence: Evidence) -> Claim:
 
 
 def datasets_of(profiles: pd.DataFrame | None) -> list[str]:
-    return [] if profiles is None or profiles.empty else in_order(profiles["dataset"].unique(), names.DATASETS)
+    return [] if profiles is None or profiles.empty else in_order(set(profiles["dataset"]) & set(CLAIMED), CLAIMED)
 
 
 def curve(profiles: pd.DataFrame | None, dataset: str, method: str) -> pd.DataFrame:
