@@ -8,7 +8,7 @@ from cgnn.dynamics.solvers import SOLVER_MODULES, SOLVERS, solve
 from cgnn.errors import UserError
 
 
-def gradients(solver, ode, inputs, t1=6.0, **options):
+def gradients(solver, ode, inputs, t1=2.0, **options):
     H = solve(solver, ode, t1, **options)
     torch.manual_seed(1)
     return [H, *torch.autograd.grad(H, inputs, torch.randn_like(H), allow_unused=True, materialize_grads=True)]
@@ -24,7 +24,7 @@ def fresh(case, source):
 @pytest.mark.parametrize("weight", [None, "learned"])
 @pytest.mark.parametrize("solver, options, tolerance", [
     ("dopri5", {"rtol": 1e-9, "atol": 1e-11}, 1e-6),
-    ("dopri5_adjoint", {"rtol": 1e-9, "atol": 1e-11}, 1e-5),
+    ("dopri5_adjoint", {"rtol": 1e-7, "atol": 1e-9}, 1e-4),
     ("rk4", {}, 1e-3),
     ("rk4_adjoint", {}, 1e-3),
 ])  # fmt: skip
