@@ -33,9 +33,16 @@ include: CODE / "workflow/rules/paper.smk"
 
 
 rule all:
-    """Everything: what a reader of the paper would look at."""
+    """Everything: what a reader of the paper would look at, and every file it was made from."""
     default_target: True
     input:
+        rules.data.input,
+        rules.searches.input,
+        rules.runs.input,
+        rules.sweeps.input,
+        rules.fidelity.input,
+        rules.profiles.input,
+        rules.numbers.input,
         rules.tables.input,
         rules.figures.input,
         rules.report.input,

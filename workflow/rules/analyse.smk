@@ -103,3 +103,10 @@ rule judge_claims:
         "judge the paper's claims"
     shell:
         "python -m cgnn claims {params.arguments} --out {output.claims} > {log} 2>&1"
+
+
+rule numbers:
+    """The aggregates, the summary and the claims."""
+    input:
+        [PRODUCTS[name] for name in (*COLLECTED, "claims", "convergence") if name in PRODUCTS],
+        f"{R}/summary.csv",

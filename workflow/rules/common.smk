@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import sys
 from dataclasses import asdict
 from functools import cache
@@ -74,6 +75,8 @@ onstart:
 
 
 onerror:
+    if shutil.disk_usage(R).free < 2**20:  # then the logs are cut short, too
+        print(f"The disk that holds {R} is full (No space left on device). Free some space first.", file=sys.stderr)
     print(
         "Some jobs failed; what finished is kept. Each failure above shows the end of its log and, under `shell:`, the "
         "command to repeat it by hand. When the cause is mended, run the same snakemake command again.",

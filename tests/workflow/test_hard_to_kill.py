@@ -1,0 +1,192 @@
+"""Kills, damage and full disks: the same command again completes, and nothing that was finished is lost."""
+
+import csv
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+RESULTS = "results/tiny"
+CHUNK = f"{RESULTS}/runs/synthetic/random/cgnn/released/published/0-3.csv"
+SEARCH = f"{RESULTS}/search/synthetic/fixed/gcn/released"
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 300) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "the run did not get so far in time"
+        time.sleep(0.02)
+
+
+def journal(project) -> list[Path]:
+    return sorted(project.path.glob(f"{CHUNK}.journal/*.json"))
+
+
+def kill_verb(process: subprocess.Popen, verb: str) -> None:
+    """kill -9 of the Python process that runs `cgnn VERB` below the given snakemake."""
+    found = [
+        child
+        for child in psutil.Process(process.pid).children(recursive=True)
+        if child.name().startswith("python") and verb in child.cmdline()
+    ]
+    assert found
+    for child in found:
+        child.kill()
+
+
+def long_training(project):
+    """Four replicas of about a second each in one job."""
+    project.configure(protocol__random_splits=4, protocol__epochs=250, jobs__replicas_per_job=4)
+
+
+def undisturbed(project, target: str, tmp_path: Path) -> bytes:
+    """The same target made in peace, in another folder."""
+    other = type(project)(tmp_path / "undisturbed")
+    shutil.copytree(project.path, other.path, symlinks=True, ignore=shutil.ignore_patterns("results", ".snakemake"))
+    done = other.snakemake(target)
+    assert done.returncode == 0, done.stdout
+    return (other.path / target).read_bytes()
+
+
+def test_a_killed_training_keeps_its_finished_replicas_and_ends_with_the_same_rows(project, tmp_path):
+    long_training(project)
+    process = project.start(CHUNK)
+    wait_for(lambda: len(journal(project)) >= 2)
+    kill_verb(process, "train")
+    output = process.communicate()[0]
+    assert process.returncode != 0 and "train cgnn on synthetic" in output and "python -m cgnn train" in output
+    kept = {path.name: path.stat().st_mtime_ns for path in journal(project)}
+    assert kept
+    again = project.snakemake(CHUNK)
+    assert again.returncode == 0, again.stdout
+    log = (project.path / RESULTS / "logs/train/synthetic-random-cgnn-released-published-0-3.log").read_text()
+    assert f"{len(kept)} of 4 replicas were finished before" in log
+    assert not journal(project)
+    assert (project.path / CHUNK).read_bytes() == undisturbed(project, CHUNK, tmp_path)
+
+
+def test_a_killed_snakemake_goes_on_after_the_unlock_that_its_message_names(project, tmp_path):
+    long_training(project)
+    process = project.start(CHUNK)
+    wait_for(lambda: journal(project))
+    os.killpg(process.pid, signal.SIGKILL)  # as a power cut would: snakemake and its jobs
+    process.communicate()
+    kept = len(journal(project))
+    blocked = project.snakemake(CHUNK)
+    assert blocked.returncode != 0 and "--unlock" in blocked.stdout
+    assert project.snakemake("--unlock").returncode == 0
+    again = project.snakemake(CHUNK)
+    assert again.returncode == 0, again.stdout
+    log = (project.path / RESULTS / "logs/train/synthetic-random-cgnn-released-published-0-3.log").read_text()
+    assert f"{kept} of 4 replicas were finished before" in log
+    assert (project.path / CHUNK).read_bytes() == undisturbed(project, CHUNK, tmp_path)
+
+
+def test_a_killed_search_goes_on_with_the_next_trial_and_finds_the_same_best(project, tmp_path):
+    project.configure(search__trials=4, search__epochs={"default": 150})
+    progress = project.path / SEARCH / "store/progress.json"
+    process = project.start(f"{SEARCH}/best.yaml")
+    wait_for(progress.is_file)
+    kill_verb(process, "search")
+    assert process.communicate() and process.returncode != 0
+    finished = int(progress.read_text().split('"finished": ')[1].split(",")[0])
+    again = project.snakemake(f"{SEARCH}/best.yaml")
+    assert again.returncode == 0, again.stdout
+    assert f"4 trials ({4 - finished} new, 0 failed)" in again.stdout
+    rows = list(csv.DictReader((project.path / SEARCH / "trials.csv").open()))
+    assert [row["trial"] for row in rows] == [str(i) for i in range(4)]
+    best = (project.path / SEARCH / "best.yaml").read_bytes()
+    assert best == undisturbed(project, f"{SEARCH}/best.yaml", tmp_path)
+
+
+def test_two_snakemakes_at_once_do_not_disturb_each_other(project):
+    long_training(project)
+    first = project.start(CHUNK)
+    wait_for(lambda: journal(project))
+    second = project.snakemake(CHUNK)
+    assert second.returncode != 0 and "lock" in second.stdout.lower()
+    output = first.communicate()[0]
+    assert first.returncode == 0, output
+    assert len(list(csv.DictReader((project.path / CHUNK).open()))) == 4
+
+
+def test_a_truncated_result_is_named_and_computed_anew_once_deleted(finished):
+    chunk = finished.path / RESULTS / "runs/synthetic/fixed/gcn/released/search/0-1.csv"
+    before, table = chunk.read_bytes(), (finished.path / RESULTS / "tables/fixed_splits.csv").read_bytes()
+    chunk.write_bytes(before[: len(before) // 2])
+    broken = finished.snakemake()
+    assert broken.returncode != 0
+    assert "search/0-1.csv: damaged" in broken.stdout and "Delete it and run the same snakemake command" in broken.stdout
+    chunk.unlink()
+    mended = finished.snakemake()
+    assert mended.returncode == 0, mended.stdout
+    assert chunk.read_bytes() == before
+    assert (finished.path / RESULTS / "tables/fixed_splits.csv").read_bytes() == table
+
+
+def test_a_corrupted_graph_is_named_and_made_anew_once_deleted(finished):
+    graph = finished.path / RESULTS / "data/synthetic/graph.npz"
+    before = graph.read_bytes()
+    damaged = bytearray(before)
+    damaged[len(damaged) // 2] ^= 0xFF
+    graph.write_bytes(damaged)
+    target = f"{RESULTS}/runs/synthetic/random/cgnn/released/published/0-1.csv"
+    rows = (finished.path / target).read_bytes()
+    broken = finished.snakemake(target)
+    assert broken.returncode != 0 and "graph.npz" in broken.stdout and "Traceback" not in broken.stdout
+    graph.unlink()
+    mended = finished.snakemake(f"{RESULTS}/data/synthetic/graph.npz", target)
+    assert mended.returncode == 0, mended.stdout
+    assert graph.read_bytes() == before and (finished.path / target).read_bytes() == rows
+
+
+@pytest.fixture
+def mounted(project):
+    """The project's results on a small file system of their own."""
+    folder = project.path / "results"
+    folder.mkdir()
+
+    def mount(*options: str) -> Path:
+        done = subprocess.run(["mount", *options, str(folder)], capture_output=True, text=True)
+        if done.returncode != 0:
+            pytest.skip(f"cannot mount a small file system here: {done.stderr.strip()}")
+        return folder
+
+    yield mount
+    subprocess.run(["umount", "-l", str(folder)], capture_output=True)
+
+
+@needs_root
+def test_a_full_disk_is_named_and_what_was_finished_is_kept(project, mounted, tmp_path):
+    folder = mounted("-t", "tmpfs", "-o", "size=16m", "tmpfs")
+    first = f"{RESULTS}/runs/synthetic/random/cgnn/released/published/0-1.csv"
+    assert project.snakemake(f"{RESULTS}/data/synthetic/graph.npz").returncode == 0
+    with pytest.raises(OSError), open(folder / "filler", "wb") as stream:
+        while True:
+            stream.write(b"0" * 4096)
+            stream.flush()
+    full = project.snakemake(first)
+    assert full.returncode != 0
+    assert "No space left on device" in full.stdout
+    (folder / "filler").unlink()
+    again = project.snakemake(first)
+    assert again.returncode == 0, again.stdout
+    assert (project.path / first).read_bytes() == undisturbed(project, first, tmp_path)
+
+
+@needs_root
+def test_a_read_only_results_folder_is_named_before_any_job(project, mounted):
+    mounted("-t", "tmpfs", "-o", "ro", "tmpfs")
+    done = project.snakemake(f"{RESULTS}/data/synthetic/graph.npz")
+    assert done.returncode != 0
+    assert "results" in done.stdout and "Read-only file system" in done.stdout and "Traceback" not in done.stdout
