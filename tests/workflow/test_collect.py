@@ -1,0 +1,95 @@
+"""Aggregates refuse what is damaged and what does not belong together, and say which files."""
+
+import csv
+import json
+
+import pytest
+
+from cgnn.collect import PROFILE_COLUMNS, collect_profiles, collect_runs, collect_trials, write_rows
+from cgnn.errors import UserError
+
+COLUMNS = [
+    *("dataset", "split_kind", "split", "model", "preset", "hyperparameters", "variant", "replica", "test_accuracy"),
+    *("sw_solver", "code_fingerprint", "graph_sha256", "split_sha256"),
+]
+
+
+def chunk(folder, name, replicas, **changes):
+    row = {
+        **{"dataset": "cora", "split_kind": "fixed", "split": "fixed", "model": "cgnn", "preset": "released"},
+        **{"hyperparameters": "search", "variant": "", "test_accuracy": "82.5", "sw_solver": "exact"},
+        **{"code_fingerprint": "aaaa", "graph_sha256": "g1", "split_sha256": "s1", **changes},
+    }
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_rows(path, COLUMNS, [{**row, "replica": str(replica)} for replica in replicas])
+    return path
+
+
+def test_rows_are_concatenated_in_order(tmp_path):
+    files = [chunk(tmp_path, "a/0-1.csv", [0, 1]), chunk(tmp_path, "a/2-2.csv", [2])]
+    columns, rows = collect_runs(files)
+    assert columns == COLUMNS and [row["replica"] for row in rows] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "meaning"),
+    [
+        ({"code_fingerprint": "bbbb"}, "different code"),
+        ({"graph_sha256": "g2"}, "different graphs"),
+        ({"split_sha256": "s2"}, "different splits"),
+    ],
+)
+def test_rows_that_do_not_belong_together_are_refused_with_both_files(tmp_path, changes, meaning):
+    files = [chunk(tmp_path, "a/0-0.csv", [0]), chunk(tmp_path, "b/1-1.csv", [1], **changes)]
+    with pytest.raises(UserError) as caught:
+        collect_runs(files)
+    assert meaning in str(caught.value) and str(files[0]) in str(caught.value) and str(files[1]) in str(caught.value)
+
+
+def test_other_models_and_solvers_may_have_other_code(tmp_path):
+    files = [
+        chunk(tmp_path, "a/0-0.csv", [0]),
+        chunk(tmp_path, "b/0-0.csv", [0], model="gcn", code_fingerprint="bbbb"),
+        chunk(tmp_path, "c/0-0.csv", [0], variant="x", sw_solver="dopri5", code_fingerprint="cccc"),
+    ]
+    assert len(collect_runs(files)[1]) == 3
+
+
+def test_a_replica_that_is_there_twice_is_refused(tmp_path):
+    files = [chunk(tmp_path, "a/0-1.csv", [0, 1]), chunk(tmp_path, "a/1-1.csv", [1])]
+    with pytest.raises(UserError, match=r"1-1\.csv: replica 1 is in .*0-1\.csv already"):
+        collect_runs(files)
+
+
+def test_a_file_cut_at_any_byte_is_refused_or_was_cut_to_the_same_content(tmp_path):
+    path = chunk(tmp_path, "a/0-2.csv", [0, 1, 2])
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(UserError, match="damaged"):
+            collect_runs([path])
+
+
+def test_trials_carry_what_their_search_was_for(tmp_path):
+    files = []
+    for model, parameter in (("gcn", "dropout"), ("cgnn", "t1")):
+        path = tmp_path / "search/cora/fixed" / model / "released/trials.csv"
+        path.parent.mkdir(parents=True)
+        write_rows(path, ["trial", "status", "objective", parameter, "seconds"], [{"trial": 0, parameter: 1}])
+        files.append(path)
+    columns, rows = collect_trials(files)
+    assert columns == ["dataset", "split_kind", "model", "preset", "trial", "status", "objective", "dropout", "t1", "seconds"]
+    assert [(row["model"], row["preset"]) for row in rows] == [("gcn", "released"), ("cgnn", "released")]
+
+
+def test_profiles_become_rows_and_a_damaged_one_is_named(tmp_path):
+    point = dict.fromkeys(PROFILE_COLUMNS, 1) | {"seconds": [1, 2], "peak_bytes": None}
+    (tmp_path / "2.json").write_text(json.dumps(point))
+    columns, rows = collect_profiles([tmp_path / "2.json"])
+    write_rows(tmp_path / "profiles.csv", columns, rows)
+    (row,) = csv.DictReader((tmp_path / "profiles.csv").open())
+    assert row["value"] == "1" and row["peak_bytes"] == ""
+    (tmp_path / "2.json").write_text(json.dumps(point)[:-5])
+    with pytest.raises(UserError, match=r"2\.json: damaged"):
+        collect_profiles([tmp_path / "2.json"])

@@ -1,0 +1,55 @@
+"""A run keeps the code it was started with."""
+
+import pytest
+
+from cgnn.errors import UserError
+from cgnn.freeze import freeze, frozen_config, frozen_path
+
+
+@pytest.fixture
+def source(tmp_path):
+    for name, text in (("cgnn/a.py", "A = 1\n"), ("paper/reported.yaml", "x: 1\n"), ("workflow/rules/a.smk", "")):
+        (tmp_path / "source" / name).parent.mkdir(parents=True)
+        (tmp_path / "source" / name).write_text(text)
+    (tmp_path / "source/config.yaml").write_text("results: r\n")
+    return tmp_path / "source"
+
+
+def test_the_copy_holds_code_and_config_and_is_made_once(source, tmp_path):
+    results, config = str(tmp_path / "results"), {"results": "r", "search": {"trials": 5}}
+    target = frozen_path(source, results, config)
+    freeze(source, target, results, config)
+    freeze(source, target, results, config)
+    assert (target / "cgnn/a.py").read_text() == "A = 1\n"
+    assert frozen_config(target) == config
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+def test_another_code_or_config_has_another_copy(source, tmp_path):
+    places = {frozen_path(source, str(tmp_path), {"seeds": seeds}) for seeds in (1, 2)}
+    (source / "cgnn/a.py").write_text("A = 2\n")
+    places.add(frozen_path(source, str(tmp_path), {"seeds": 1}))
+    assert len(places) == 3
+
+
+def test_an_edit_between_planning_and_freezing_is_refused(source, tmp_path):
+    target = frozen_path(source, str(tmp_path), {})
+    (source / "cgnn/a.py").write_text("A = 2\n")
+    with pytest.raises(UserError, match="edited while the DAG was being planned"):
+        freeze(source, target, str(tmp_path), {})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_jobs_run_the_frozen_code_although_the_working_tree_is_broken_meanwhile(project):
+    """The graph is assembled while the code of the training, which comes after it, is being destroyed."""
+    target = "results/tiny/runs/synthetic/random/cgnn/released/published/0-1.csv"
+    process = project.start(target)
+    started = project.path / "results/tiny/logs/assemble_graph/synthetic.log"
+    while process.poll() is None and not started.exists():
+        pass
+    for path in (project.path / "cgnn").rglob("*.py"):
+        path.write_text("this is no Python\n")
+    output = process.communicate()[0]
+    assert process.returncode == 0, output
+    assert (project.path / target).is_file()
