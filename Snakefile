@@ -1,8 +1,8 @@
 """Continuous Graph Neural Networks, rebuilt: from bytes on the network to tables, figures and claims.
 
-    snakemake --cores                                   the whole paper, as config.yaml states it
-    snakemake --cores --configfile config/quick.yaml    the same in minutes
-    snakemake --cores figures                           a part of it
+snakemake --cores                                   the whole paper, as config.yaml states it
+snakemake --cores --configfile config/quick.yaml    the same in minutes
+snakemake --cores figures                           a part of it
 """
 
 import os
@@ -11,7 +11,8 @@ from pathlib import Path
 
 # A cluster's job parses this file again when its turn comes: it must see the code and the config that it
 # was submitted with, which the main process froze and named in CGNN_CODE (cgnn/freeze.py).
-CODE = Path(workflow.basedir if workflow.is_main_process else os.environ.get("CGNN_CODE", workflow.basedir))
+frozen = Path(os.environ.get("CGNN_CODE", "."))
+CODE = frozen if not workflow.is_main_process and (frozen / "cgnn").is_dir() else Path(workflow.basedir)
 sys.path.insert(0, str(CODE))
 
 

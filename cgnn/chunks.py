@@ -49,7 +49,8 @@ def cover(replicas: int, size: int, finished: Iterable[Chunk] = (), begun: Itera
 
 def chunks_in(folder: Path | str) -> tuple[list[Chunk], list[Chunk]]:
     """The chunks a folder already holds: finished ones, and those begun and not finished."""
-    finished, begun = set(), set()
+    finished: set[Chunk] = set()
+    begun: set[Chunk] = set()
     for path in Path(folder).iterdir() if Path(folder).is_dir() else ():
         match = NAME.fullmatch(path.name)
         if match and int(match[1]) <= int(match[2]):

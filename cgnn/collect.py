@@ -46,7 +46,7 @@ def collect_runs(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
 
 
 def collect_trials(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
-    """Trials of all searches; what a search was for stands in its path, search/DATASET/SPLIT/MODEL/PRESET/trials.csv."""
+    """Trials of all searches; what one was for stands in its path, search/DATASET/SPLIT/MODEL/PRESET/trials.csv."""
     names = ("dataset", "split_kind", "model", "preset")
     columns, rows = [*names], []
     for path in files:
@@ -101,7 +101,10 @@ def _check_replicas(path: Path, rows: list[Row]) -> None:
         wanted = [str(replica) for replica in range(int(match[1]), int(match[2]) + 1)]
         found = [row.get("replica") for row in rows]
         if found != wanted:
-            raise UserError(f"{path}: damaged: found replicas {', '.join(map(str, found))}, expected {match[1]} to {match[2]}. {AGAIN}")
+            raise UserError(
+                f"{path}: damaged: found replicas {', '.join(map(str, found))}, "
+                f"expected {match[1]} to {match[2]}. {AGAIN}"
+            )
 
 
 def _check_belonging(rows: list[Row], origin: list[Path]) -> None:
@@ -109,7 +112,9 @@ def _check_belonging(rows: list[Row], origin: list[Path]) -> None:
     for row, path in zip(rows, origin, strict=True):
         identity = tuple(row[name] for name in IDENTITY)
         if identity in seen:
-            raise UserError(f"{path}: replica {row['replica']} is in {seen[identity]} already. Delete one of the two files.")
+            raise UserError(
+                f"{path}: replica {row['replica']} is in {seen[identity]} already. Delete one of the two files."
+            )
         seen[identity] = path
     for keys, value, meaning in BELONGING:
         first: dict[tuple[str, ...], tuple[str, Path]] = {}
@@ -118,6 +123,7 @@ def _check_belonging(rows: list[Row], origin: list[Path]) -> None:
             known, where = first.setdefault(key, (row[value], path))
             if known != row[value]:
                 raise UserError(
-                    f"{path} and {where}: their rows for {', '.join(key)} {meaning} ({value} {row[value]} and {known}), so one "
-                    "table must not hold both. Run the same snakemake command again; it recomputes what is out of date."
+                    f"{path} and {where}: their rows for {', '.join(key)} {meaning} ({value} {row[value]} and "
+                    f"{known}), so one table must not hold both. Run the same snakemake command again; it recomputes "
+                    "what is out of date."
                 )

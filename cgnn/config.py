@@ -118,8 +118,8 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
     datasets = config["datasets"]
     for name, options in datasets.items():
         if isinstance(options, bool) and name not in BUILT_IN:
-            near = _nearest(name, BUILT_IN)
-            yield f"datasets.{name}: unknown dataset (its value is {options}); {near}; your own graph is {{path: my.npz}}"
+            known = f"{_nearest(name, BUILT_IN)}; your own graph is {{path: my.npz}}"
+            yield f"datasets.{name}: unknown dataset (its value is {options}); {known}"
         if isinstance(options, Mapping) and "path" not in options and name != "synthetic":
             yield f"datasets.{name}: a made-up graph is called synthetic; your own graph is {{path: my.npz}}"
     if not active_datasets(config):
@@ -177,6 +177,13 @@ def _nearest(found: object, allowed: Iterable[object]) -> str:
 
 
 def _words(kinds: str | list[str]) -> str:
-    names = {"null": "nothing (null)", "object": "a mapping", "array": "a list", "string": "text", "boolean": "true or false",
-             "integer": "a whole number", "number": "a number"}
+    names = {
+        "null": "nothing (null)",
+        "object": "a mapping",
+        "array": "a list",
+        "string": "text",
+        "boolean": "true or false",
+        "integer": "a whole number",
+        "number": "a number",
+    }
     return " or ".join(names[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))

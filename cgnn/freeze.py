@@ -1,4 +1,4 @@
-"""A run keeps the code and the config it was started with: a copy that its jobs import, whatever is edited meanwhile."""
+"""A run keeps the code and the config it was started with: a copy that its jobs import, whatever is edited."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from cgnn.errors import UserError
 
 #: What jobs read of the project: the package, the paper's numbers and text, and the workflow itself, which a
 #: cluster's job parses again when its turn comes.
-FROZEN = ("cgnn", "paper", "workflow", "config.yaml")
+FROZEN = ("cgnn", "paper", "workflow", "config.yaml", "environment.yml")
 SKIPPED = ("__pycache__", ".snakemake")
 CONFIG = "resolved_config.json"
 
@@ -50,7 +50,9 @@ def freeze(project: Path, target: Path, results: str, config: Mapping[str, Any])
         os.rename(partial, target)
     except OSError as error:
         if not target.is_dir():  # else another run froze the same code a moment earlier
-            raise UserError(f"{target}: could not be written ({error.strerror}). Free some space and try again.") from error
+            raise UserError(
+                f"{target}: could not be written ({error.strerror}). Free some space and try again."
+            ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 

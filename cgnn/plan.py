@@ -1,4 +1,4 @@
-"""The experiments a config asks for, one record each, and the folder each lives in: what the DAG makes, what `status` counts."""
+"""The experiments a config asks for, one record each: what the DAG makes and what `cgnn status` counts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -84,7 +84,9 @@ def runs(config: Config) -> list[Training]:
             source = source_of(block["hyperparameters"], dataset, split, model)
             folder = f"runs/{dataset}/{split}/{model}/{block['preset']}/{source}"
             epochs = config["protocol"]["epochs"]
-            found[folder] = Training(folder, dataset, split, model, block["preset"], source, replicas_of(config, split), epochs=epochs)
+            found[folder] = Training(
+                folder, dataset, split, model, block["preset"], source, replicas_of(config, split), epochs=epochs
+            )
     return [*found.values(), *residual(config)]
 
 

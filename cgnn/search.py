@@ -61,9 +61,15 @@ def search(
     key = hashlib.sha256(json.dumps([dict(identity), dict(space), seed]).encode()).hexdigest()[:12]
     home = folder / key
     with _only_writer(home):
-        write_text(home / "identity.json", json.dumps({**identity, "space": dict(space), "seed": seed}, indent=1) + "\n")
+        write_text(
+            home / "identity.json", json.dumps({**identity, "space": dict(space), "seed": seed}, indent=1) + "\n"
+        )
         store = Store(home, space, seed, trials)
-        finished = {index: Trial(index, trial.params, result) for index, trial in enumerate(store.suggested) if (result := store.find(trial))}
+        finished = {
+            index: Trial(index, trial.params, result)
+            for index, trial in enumerate(store.suggested)
+            if (result := store.find(trial))
+        }
         missing = [index for index in range(len(store.suggested)) if index not in finished]
 
         def reserved() -> Iterator[tuple[int, Params]]:
@@ -80,7 +86,7 @@ def search(
 
 
 def best_of(trials: Iterable[Trial]) -> Trial | None:
-    """The highest validation accuracy; of equal ones the earliest, so that more trials change it only by being better."""
+    """The highest validation accuracy; of equal ones the earliest, so a later trial must be better to replace it."""
     completed = [trial for trial in trials if trial.result.accuracy is not None]
     return max(completed, key=lambda trial: (trial.result.accuracy, -trial.index), default=None)
 
@@ -92,12 +98,16 @@ def _only_writer(home: Path) -> Iterator[None]:
         home.mkdir(parents=True, exist_ok=True)
         lock = open(home / "writer.lock", "a+")  # noqa: SIM115
     except OSError as error:
-        raise UserError(f"{home}: could not be written ({error.strerror}). Free some space or correct the permissions.") from error
+        raise UserError(
+            f"{home}: could not be written ({error.strerror}). Free some space or correct the permissions."
+        ) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(f"{home}: another search is writing to this store; wait for it or stop it, then try again") from None
+            raise UserError(
+                f"{home}: another search is writing to this store; wait for it or stop it, then try again"
+            ) from None
         yield
 
 
@@ -177,7 +187,11 @@ def _open(store: Path, space: Mapping[str, str], seed: int, trials: int) -> Any:
             storage={"type": "legacy", "database": {"type": "pickleddb", "host": os.path.abspath(store)}},
         )
     except (EOFError, ImportError, AttributeError, KeyError, OSError) as error:
-        raise UserError(f"{store}: not readable as Orion's store ({error!r}). Move it away to begin this search anew.") from error
+        raise UserError(
+            f"{store}: not readable as Orion's store ({error!r}). Move it away to begin this search anew."
+        ) from error
     except Exception as error:
         # Orion wraps a damaged pickle and a wrong prior alike in its own classes.
-        raise UserError(f"Orion refused the search: {error}. Check search.spaces in the config, or move {store} away.") from error
+        raise UserError(
+            f"Orion refused the search: {error}. Check search.spaces in the config, or move {store} away."
+        ) from error

@@ -49,7 +49,9 @@ def cells(config: Mapping[str, Any], snakemake: Path = Path(".snakemake")) -> li
     for profile in plan.profiles(config):
         path = f"{results}/{profile.file}"
         done = Path(path).is_file() and path not in running
-        found.append(Cell("profiles", profile.method, profile.dataset, int(done), 1, path in running, int(not done), "profile"))
+        found.append(
+            Cell("profiles", profile.method, profile.dataset, int(done), 1, path in running, int(not done), "profile")
+        )
     return found
 
 
@@ -86,7 +88,9 @@ def estimate(found: Iterable[Cell], config: Mapping[str, Any], cores: int) -> st
     left, seconds, unknown = 0, 0.0, 0
     for cell in found:
         left += cell.jobs_left
-        known = timed.get((cell.kind, cell.column)) or [s for (kind, _), many in timed.items() if kind == cell.kind for s in many]
+        known = timed.get((cell.kind, cell.column)) or [
+            s for (kind, _), many in timed.items() if kind == cell.kind for s in many
+        ]
         if known:
             seconds += statistics.fmean(known) * cell.jobs_left
         else:

@@ -4,8 +4,8 @@
   python -m cgnn collect profiles R/profiles/cora/gcn/2.json …                     --out R/profiles.csv
   python -m cgnn collect trials   R/search/cora/fixed/cgnn/released/trials.csv …   --out R/trials.csv
 
-Rows of one model and solver must come from the same code, rows of one dataset from the same graph, and no replica may be
-there twice; a damaged file is named with what to do about it. ``--list FILE`` reads more paths from a file.
+Rows of one model and solver must come from the same code, rows of one dataset from the same graph, and no replica
+may be there twice; a damaged file is named with what to do about it. ``--list FILE`` reads more paths from a file.
 """
 
 import argparse

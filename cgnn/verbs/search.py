@@ -4,8 +4,8 @@
       --prior 'lr~loguniform(1e-3, 1e-2)' --prior 't1~uniform(5, 25)' --epochs 200 --graph graph.npz \\
       --split-file fixed.json --store store --trials-out trials.csv --best-out best.yaml --plots plots
 
-What the priors leave out keeps its published value. A trial is replica 0, trained on one thread. A trial that diverges or
-runs out of memory is a row with that status and no objective, and counts as one of the trials.
+What the priors leave out keeps its published value. A trial is replica 0, trained on one thread. A trial that diverges
+or runs out of memory is a row with that status and no objective, and counts as one of the trials.
 """
 
 import argparse
@@ -36,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--memory-limit", type=int, metavar="MiB")
     parser.add_argument("--expect-fingerprint", metavar="HEX")
-    parser.add_argument("--store", required=True, type=Path, metavar="DIR", help="Orion's store; survives a killed search")
+    parser.add_argument(
+        "--store", required=True, type=Path, metavar="DIR", help="Orion's store; survives a killed search"
+    )
     parser.add_argument("--trials-out", required=True, type=Path, metavar="trials.csv")
     parser.add_argument("--best-out", required=True, type=Path, metavar="best.yaml")
     parser.add_argument("--plots", type=Path, metavar="DIR")
@@ -148,6 +150,12 @@ def _write_trials(path: Path, trials: "list[Trial]", names: list[str]) -> None:
     writer.writerow(["trial", "status", "objective", *names, "seconds"])
     for trial in trials:
         objective = "" if trial.result.accuracy is None else trial.result.accuracy
-        row = [trial.index, trial.result.status, objective, *(trial.params[name] for name in names), trial.result.seconds]
+        row = [
+            trial.index,
+            trial.result.status,
+            objective,
+            *(trial.params[name] for name in names),
+            trial.result.seconds,
+        ]
         writer.writerow(row)
     write_text(path, text.getvalue())

@@ -1,7 +1,7 @@
 """Show which cells of which table exist, are running or are missing, and how much is left.
 
-  python -m cgnn status                                 of config.yaml
-  python -m cgnn status --configfile config/quick.yaml  of an overlay
+python -m cgnn status                                 of config.yaml
+python -m cgnn status --configfile config/quick.yaml  of an overlay
 """
 
 import argparse

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 REPOSITORY = Path(__file__).parents[2]
-PARTS = ("cgnn", "paper", "workflow", "profiles", "Snakefile", "config.yaml")
+PARTS = ("cgnn", "paper", "workflow", "profiles", "Snakefile", "config.yaml", "environment.yml")
 
 #: Outputs beside the one a job is known by.
 SECONDARY = re.compile(
@@ -22,7 +22,12 @@ SECONDARY = re.compile(
 
 TINY = {
     "results": "results/tiny",
-    "datasets": {"cora": False, "citeseer": False, "pubmed": False, "synthetic": {"nodes": 400, "classes": 4, "features": 100}},
+    "datasets": {
+        "cora": False,
+        "citeseer": False,
+        "pubmed": False,
+        "synthetic": {"nodes": 400, "classes": 4, "features": 100},
+    },
     "protocol": {
         "seeds": 2,
         "random_splits": 2,

@@ -35,11 +35,17 @@ def test_the_configs_that_come_with_the_project_are_good(name):
         ({"experiments": {"main": {"hyperparameters": "serch"}}}, ["main.hyperparameters", "did you mean search?"]),
         ({"experiments": {"main": {"datasets": ["pubmd"]}}}, ["experiments.main.datasets", "did you mean pubmed?"]),
         ({"search": {"spaces": {"gcn": {"l_r": "uniform(0, 1)"}}}}, ["search.spaces.gcn", "'l_r'", "did you mean lr?"]),
-        ({"search": {"spaces": {"gcn": {"lr": "unifrm(0, 1)"}}}}, ["search.spaces.gcn.lr", "'unifrm(0, 1)'", "uniform"]),
+        (
+            {"search": {"spaces": {"gcn": {"lr": "unifrm(0, 1)"}}}},
+            ["search.spaces.gcn.lr", "'unifrm(0, 1)'", "uniform"],
+        ),
         ({"search": {"trials": 0}}, ["search.trials", "0", "at least 1"]),
         ({"sweeps": {"layers": {"models": ["cgnn"]}}}, ["sweeps.layers.models", "cgnn has t1, not layers"]),
         ({"sweeps": {"datasets": ["pubmet"]}}, ["sweeps.datasets", "did you mean pubmed?"]),
-        ({"fidelity": {"variants": {"paper": {"switches": {"alpha": "tabled"}}}}}, ["variants.paper.switches", "tabulated"]),
+        (
+            {"fidelity": {"variants": {"paper": {"switches": {"alpha": "tabled"}}}}},
+            ["variants.paper.switches", "tabulated"],
+        ),
         ({"profiles": {"methods": {"cgnn_exakt": {}}}}, ["profiles.methods.cgnn_exakt"]),
         ({"datasets": {"mine": {"pth": "a.npz"}}}, ["datasets.mine.pth", "did you mean path?"]),
         ({"datasets": {"cora": False, "citeseer": False, "pubmed": False}}, ["datasets", "switched off"]),
@@ -66,7 +72,11 @@ def test_the_full_config_states_the_tables_of_the_paper():
     assert config["search"]["trials"] == 50
     layers = {run.settings for run in runs(config) if run.model == "gcn_residual"}
     assert layers == {(("layers", n),) for n in (2, 4, 8, 16)}
-    assert {point.dataset for point in sweeps(config)} == {point.dataset for point in profiles(config)} == {"cora", "pubmed"}
+    assert (
+        {point.dataset for point in sweeps(config)}
+        == {point.dataset for point in profiles(config)}
+        == {"cora", "pubmed"}
+    )
     assert {variant.dataset for variant in fidelity(config)} == {"cora", "citeseer", "pubmed"}
     assert all(variant.replicas >= 10 for variant in fidelity(config))
 

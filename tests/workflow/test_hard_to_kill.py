@@ -126,7 +126,9 @@ def test_a_truncated_result_is_named_and_computed_anew_once_deleted(finished):
     chunk.write_bytes(before[: len(before) // 2])
     broken = finished.snakemake()
     assert broken.returncode != 0
-    assert "search/0-1.csv: damaged" in broken.stdout and "Delete it and run the same snakemake command" in broken.stdout
+    assert (
+        "search/0-1.csv: damaged" in broken.stdout and "Delete it and run the same snakemake command" in broken.stdout
+    )
     chunk.unlink()
     mended = finished.snakemake()
     assert mended.returncode == 0, mended.stdout

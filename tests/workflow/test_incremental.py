@@ -76,7 +76,9 @@ def test_editing_the_exact_solver_reruns_cgnn_and_what_follows_and_no_baseline(f
         f"{RUNS}/random/cgnn/released/published/0-1.csv",
     }
     assert planned["train_sweep"] == {"sweeps/synthetic/cgnn/1/0-0.csv"}
-    assert planned["train_variant"] == {f"fidelity/synthetic/{name}/0-1.csv" for name in ("released", "alpha-tabulated")}
+    assert planned["train_variant"] == {
+        f"fidelity/synthetic/{name}/0-1.csv" for name in ("released", "alpha-tabulated")
+    }
     assert planned["measure_profile"] == {"profiles/synthetic/cgnn_exact/1.json"}
     assert planned["record_curves"] == {"curves/synthetic/cgnn.csv"}
     assert planned["record_alpha"] == {"alpha/synthetic.npz"}
@@ -117,7 +119,13 @@ def test_a_further_depth_computes_that_depth_and_the_aggregates(finished):
     planned = finished.planned()
     assert planned.pop("train_sweep") == {"sweeps/synthetic/gcn/3/0-0.csv"}
     assert planned.pop("collect_rows") == {"sweeps.csv"}
-    assert not set(planned) & {"train_model", "search_hyperparameters", "summarise_runs", "assemble_graph", "make_split"}
+    assert not set(planned) & {
+        "train_model",
+        "search_hyperparameters",
+        "summarise_runs",
+        "assemble_graph",
+        "make_split",
+    }
 
 
 def test_a_further_dataset_computes_that_dataset_and_the_aggregates(finished):
@@ -126,7 +134,9 @@ def test_a_further_dataset_computes_that_dataset_and_the_aggregates(finished):
     planned = finished.planned()
     assert planned["assemble_graph"] == {"data/mine/graph.npz"}
     assert planned["make_split"] == {f"splits/mine/{name}.json" for name in ("fixed", "random00", "random01")}
-    assert planned["search_hyperparameters"] == {f"search/mine/fixed/{model}/released/trials.csv" for model in ("gcn", "cgnn")}
+    assert planned["search_hyperparameters"] == {
+        f"search/mine/fixed/{model}/released/trials.csv" for model in ("gcn", "cgnn")
+    }
     assert planned["train_model"] == {
         *(f"runs/mine/fixed/{model}/released/search/0-1.csv" for model in ("gcn", "cgnn")),
         "runs/mine/random/cgnn/released/published/0-1.csv",

@@ -34,7 +34,10 @@ def run(folder, trials, seen=None, fails=(), space=SPACE, identity=None, batch=1
 
 
 def table(trials):
-    return [(trial.index, tuple(sorted(trial.params.items())), trial.result.status, trial.result.accuracy) for trial in trials]
+    return [
+        (trial.index, tuple(sorted(trial.params.items())), trial.result.status, trial.result.accuracy)
+        for trial in trials
+    ]
 
 
 def test_an_extended_search_runs_only_the_new_trials_and_keeps_the_old_ones(tmp_path):
@@ -160,7 +163,11 @@ def test_the_verb_gives_the_same_trials_with_two_workers_as_with_one(tmp_path):
         arguments += ["--plots", str(out / "plots"), "--plotlyjs", str(tmp_path / "plotly.min.js")]
         assert main(["search", *arguments]) == 0
         rows[workers] = [{**row, "seconds": ""} for row in csv.DictReader((out / "trials.csv").open())]
-        assert {path.name for path in (out / "plots").glob("*.html")} == {"parallel_coordinates.html", "regret.html", "lpi.html"}
+        assert {path.name for path in (out / "plots").glob("*.html")} == {
+            "parallel_coordinates.html",
+            "regret.html",
+            "lpi.html",
+        }
         assert "plotly.min.js" in (out / "plots" / "regret.html").read_text()
     assert rows["1"] == rows["2"]
     assert (tmp_path / "1" / "best.yaml").read_text() == (tmp_path / "2" / "best.yaml").read_text()

@@ -43,13 +43,15 @@ rule collect_rows:
         f"{R}/logs/collect/{{aggregate}}.log",
     wildcard_constraints:
         aggregate="|".join(COLLECTED),
+    conda:
+        "../../environment.yml"
     params:
         kind=lambda w: w.aggregate if w.aggregate in ("profiles", "trials") else "runs",
         code=code_fingerprint("cgnn.collect"),
     message:
         "collect {wildcards.aggregate}"
     shell:
-        "python -m cgnn collect {params.kind} {input} --out {output.rows} " + LOGGED
+        f"python -m cgnn collect {{params.kind}} {{input}} --out {{output.rows}} {LOGGED}"
 
 
 rule measure_convergence:
@@ -60,6 +62,8 @@ rule measure_convergence:
         points=f"{R}/convergence.csv",
     log:
         f"{R}/logs/convergence.log",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=2000,
         runtime=15,
@@ -68,7 +72,7 @@ rule measure_convergence:
     message:
         "measure the convergence to the fixed point"
     shell:
-        "python -m cgnn convergence --graph {input.graph} --out {output.points} " + LOGGED
+        f"python -m cgnn convergence --graph {{input.graph}} --out {{output.points}} {LOGGED}"
 
 
 rule summarise_runs:
@@ -80,12 +84,14 @@ rule summarise_runs:
         summary=f"{R}/summary.csv",
     log:
         f"{R}/logs/summary.log",
+    conda:
+        "../../environment.yml"
     params:
         code=lambda w: code_fingerprint("cgnn.verbs.summarise", *VERB_MODULES["summarise"]),
     message:
         "summarise the runs"
     shell:
-        "python -m cgnn summarise --runs {input.runs} --reported {input.reported} --out {output.summary} " + LOGGED
+        f"python -m cgnn summarise --runs {{input.runs}} --reported {{input.reported}} --out {{output.summary}} {LOGGED}"
 
 
 rule judge_claims:
@@ -96,6 +102,8 @@ rule judge_claims:
         claims=f"{R}/claims.json",
     log:
         f"{R}/logs/claims.log",
+    conda:
+        "../../environment.yml"
     params:
         arguments=lambda w, input: " ".join(f"--{name} {path}" for name, path in input.items()),
         code=lambda w: code_fingerprint("cgnn.verbs.claims", *VERB_MODULES["claims"]),

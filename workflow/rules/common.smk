@@ -1,6 +1,7 @@
-"""Checks the config, freezes the code, and says how a training is asked for. Nothing is computed here."""
+"""Checks the config, freezes the code, and says what each verb is asked. Nothing is computed here."""
 
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from cgnn import plan
-from cgnn.config import validate
+from cgnn.config import active_datasets, validate
 from cgnn.datasets.registry import modules_of as dataset_modules
 from cgnn.errors import UserError
 from cgnn.fidelity import preset
@@ -31,11 +32,22 @@ except UserError as error:
 
 R = config["results"].rstrip("/")
 JOBS = config["jobs"]
+DATASETS = active_datasets(config)
+CACHE = shlex.quote(config["cache"])
+MIRROR = f"--mirror {shlex.quote(config['mirror'])}" if config["mirror"] else ""
 # Settled here and frozen with the config: on a cluster's node other GPUs are visible than where the run was started.
 if JOBS["gpu_request"] == "auto":
     wanted = JOBS["device"].startswith("cuda") or (JOBS["device"] == "auto" and visible_gpus())
     JOBS["gpu_request"] = "gpu" if wanted else "none"
 FROZEN = frozen_path(CODE, R, config) if workflow.is_main_process else CODE
+
+if workflow.is_main_process:
+    os.environ["CGNN_CODE"] = str(FROZEN)
+
+
+envvars:
+    "CGNN_CODE",
+
 
 # Jobs import the frozen copy, with the Python that runs Snakemake. PYTHONSAFEPATH: `python -m` would
 # otherwise look in the working folder first.
@@ -71,11 +83,10 @@ onstart:
         freeze(CODE, FROZEN, R, config)
     except UserError as error:
         raise WorkflowError(str(error))
-    os.environ["CGNN_CODE"] = str(FROZEN)
 
 
 onerror:
-    if shutil.disk_usage(R).free < 2**20:  # then the logs are cut short, too
+    if Path(R).is_dir() and shutil.disk_usage(R).free < 2**20:  # then the logs are cut short, too
         print(f"The disk that holds {R} is full (No space left on device). Free some space first.", file=sys.stderr)
     print(
         "Some jobs failed; what finished is kept. Each failure above shows the end of its log and, under `shell:`, the "
@@ -160,7 +171,77 @@ STORED_AT = (
     else ""
 )
 TRAIN = (
-    "python -m cgnn train {params.arguments} --graph {input.graph} --splits " + R + "/splits/{wildcards.dataset}"
-    " --replicas {wildcards.first}:$(({wildcards.last} + 1)) --device " + JOBS["device"] + " --threads {threads}"
-    " --expect-fingerprint {params.code} --out {output.rows} " + STORED_AT + LOGGED
+    f"python -m cgnn train {{params.arguments}} --graph {{input.graph}} --splits {R}/splits/{{wildcards.dataset}}"
+    f" --device {JOBS['device']} --threads {{threads}} --expect-fingerprint {{params.code}} --out {{output.rows}}"
 )
+TRAIN_CHUNK = f"{TRAIN} --replicas {{wildcards.first}}:$(({{wildcards.last}} + 1)) {STORED_AT}{LOGGED}"
+
+
+def dataset_options(dataset):
+    options = config["datasets"][dataset]
+    return options if isinstance(options, dict) else {}
+
+
+def graph_arguments(wildcards):
+    options = dataset_options(wildcards.dataset)
+    if "path" in options:
+        return f"--path {shlex.quote(options['path'])}"
+    return f"--parameters {shlex.quote(json.dumps(options))}" if options else ""
+
+
+def split_arguments(wildcards):
+    sizes = config["protocol"]["split_sizes"]
+    sizes = {**sizes["default"], **sizes.get(wildcards.dataset, {})}
+    flags = {"per_class": "--per-class", "validation": "--validation", "test": "--test"}
+    return "" if wildcards.split == "fixed" else " ".join(f"{flags[key]} {value}" for key, value in sizes.items())
+
+
+def raw_input(wildcards):
+    """Your own graph is its file, a made-up one needs none, the others have been fetched."""
+    own = dataset_options(wildcards.dataset).get("path")
+    return own or ([] if wildcards.dataset == "synthetic" else f"{R}/data/{wildcards.dataset}/raw.json")
+
+
+def graph_code(wildcards):
+    own = dataset_options(wildcards.dataset).get("path")
+    return code_fingerprint("cgnn.verbs.graph", *dataset_modules(wildcards.dataset, path=own))
+
+
+def search_arguments(wildcards):
+    section, model, dataset = config["search"], wildcards.model, wildcards.dataset
+    words = ["--dataset", dataset, "--split", wildcards.split_kind, "--model", model, "--preset", wildcards.preset]
+    epochs = section["epochs"].get(dataset, section["epochs"]["default"])
+    words += ["--seed", str(section["seed"]), "--trials", str(section["trials"]), "--epochs", str(epochs)]
+    for name, prior in section["spaces"][model].items():
+        words += ["--prior", f"{name}~{prior}"]
+    if JOBS["memory_limit_mb"]:
+        words += ["--memory-limit", str(JOBS["memory_limit_mb"])]
+    return shlex.join(words)
+
+
+def search_settings(wildcards):
+    settings = published(wildcards.dataset, wildcards.split_kind, wildcards.model)
+    return json.dumps(asdict(settings)) if settings else "none"
+
+
+def profile_arguments(wildcards):
+    words = ["--dataset", wildcards.dataset, "--method", wildcards.method, "--value", wildcards.value]
+    words += ["--preset", config["profiles"]["preset"], "--epochs", str(config["profiles"]["epochs"])]
+    if JOBS["memory_limit_mb"]:
+        words += ["--memory-limit", str(JOBS["memory_limit_mb"])]
+    return shlex.join(words)
+
+
+def made_here(shelf):
+    """The products whose inputs this config makes."""
+    return [name for name, entry in shelf.items() if set(entry.inputs) <= {*PRODUCTS, "summary"}]
+
+
+def product_input(entry):
+    """What the product reads, by name; optional inputs only where they are made."""
+    wanted = [*entry.inputs, *(name for name in entry.optional if name in PRODUCTS)]
+    return {name: PRODUCTS.get(name, f"{R}/{name}.csv") for name in wanted}
+
+
+def product_arguments(wildcards, input):
+    return " ".join(f"--{name} {files}" for name, files in input.items())

@@ -4,30 +4,6 @@ Needs: the network, a mirror or a full cache. Makes: data/{dataset}/graph.npz, s
 tables/datasets.
 """
 
-from cgnn.config import active_datasets
-
-DATASETS = active_datasets(config)
-CACHE = shlex.quote(config["cache"])
-
-
-def dataset_options(dataset):
-    options = config["datasets"][dataset]
-    return options if isinstance(options, dict) else {}
-
-
-def graph_arguments(wildcards):
-    options = dataset_options(wildcards.dataset)
-    if "path" in options:
-        return f"--path {shlex.quote(options['path'])}"
-    return f"--parameters {shlex.quote(json.dumps(options))}" if options else ""
-
-
-def split_arguments(wildcards):
-    sizes = config["protocol"]["split_sizes"]
-    sizes = {**sizes["default"], **sizes.get(wildcards.dataset, {})}
-    flags = {"per_class": "--per-class", "validation": "--validation", "test": "--test"}
-    return "" if wildcards.split == "fixed" else " ".join(f"{flags[key]} {value}" for key, value in sizes.items())
-
 
 # Seconds each, and the first needs the network, which a cluster's nodes may not have.
 localrules:
@@ -42,32 +18,37 @@ rule fetch_dataset:
         manifest=f"{R}/data/{{dataset}}/raw.json",
     log:
         f"{R}/logs/fetch_dataset/{{dataset}}.log",
+    conda:
+        "../../environment.yml"
     params:
         code=code_fingerprint("cgnn.datasets.registry", "cgnn.datasets.cache"),
     message:
         "fetch {wildcards.dataset}"
     shell:
-        "python -m cgnn fetch {wildcards.dataset} --cache " + CACHE + (f" --mirror {shlex.quote(config['mirror'])}" if config["mirror"] else "") + " --manifest {output.manifest} " + LOGGED
+        f"python -m cgnn fetch {{wildcards.dataset}} --cache {CACHE} {MIRROR} --manifest {{output.manifest}} {LOGGED}"
 
 
 rule assemble_graph:
     """Make one graph.npz of the source files, of your own npz, or of a recipe."""
     input:
-        lambda w: dataset_options(w.dataset).get("path", [] if w.dataset == "synthetic" else f"{R}/data/{w.dataset}/raw.json"),
+        raw_input,
     output:
         graph=f"{R}/data/{{dataset}}/graph.npz",
     log:
         f"{R}/logs/assemble_graph/{{dataset}}.log",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=memory,
         runtime=10,
     params:
         arguments=graph_arguments,
-        code=lambda w: code_fingerprint("cgnn.verbs.graph", *dataset_modules(w.dataset, path=dataset_options(w.dataset).get("path"))),
+        code=graph_code,
     message:
         "assemble {wildcards.dataset}"
     shell:
-        "python -m cgnn graph {wildcards.dataset} {params.arguments} --cache " + CACHE + " --out {output.graph} " + LOGGED
+        "python -m cgnn graph {wildcards.dataset} {params.arguments}"
+        f" --cache {CACHE} --out {{output.graph}} {LOGGED}"
 
 
 rule make_split:
@@ -78,6 +59,8 @@ rule make_split:
         split=f"{R}/splits/{{dataset}}/{{split}}.json",
     log:
         f"{R}/logs/make_split/{{dataset}}-{{split}}.log",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=memory,
         runtime=10,
@@ -87,7 +70,8 @@ rule make_split:
     message:
         "split {wildcards.dataset} {wildcards.split}"
     shell:
-        "python -m cgnn split --graph {input.graph} --name {wildcards.split} {params.arguments} --out {output.split} " + LOGGED
+        "python -m cgnn split --graph {input.graph} --name {wildcards.split} {params.arguments}"
+        f" --out {{output.split}} {LOGGED}"
 
 
 rule data:
@@ -95,4 +79,8 @@ rule data:
     input:
         expand(f"{R}/data/{{dataset}}/graph.npz", dataset=DATASETS),
         expand(f"{R}/splits/{{dataset}}/fixed.json", dataset=DATASETS),
-        expand(f"{R}/splits/{{dataset}}/random{{i:02d}}.json", dataset=DATASETS, i=range(config["protocol"]["random_splits"])),
+        expand(
+            f"{R}/splits/{{dataset}}/random{{i:02d}}.json",
+            dataset=DATASETS,
+            i=range(config["protocol"]["random_splits"]),
+        ),

@@ -17,6 +17,8 @@ rule train_variant:
         f"{R}/logs/fidelity/{{dataset}}-{{variant}}-{{first}}-{{last}}.log",
     benchmark:
         f"{R}/benchmarks/fidelity/{{dataset}}-{{variant}}-{{first}}-{{last}}.tsv"
+    conda:
+        "../../environment.yml"
     threads: JOBS["threads"]
     resources:
         **GPU,
@@ -29,7 +31,7 @@ rule train_variant:
     message:
         "train fidelity variant {wildcards.variant} on {wildcards.dataset}, replicas {wildcards.first} to {wildcards.last}"
     shell:
-        TRAIN
+        TRAIN_CHUNK
 
 
 rule fidelity:

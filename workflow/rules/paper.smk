@@ -13,22 +13,6 @@ from cgnn.render.catalogue import (
     modules_of_table,
 )
 
-
-def made_here(shelf):
-    """The products whose inputs this config makes."""
-    return [name for name, entry in shelf.items() if set(entry.inputs) <= {*PRODUCTS, "summary"}]
-
-
-def product_input(entry):
-    """What the product reads, by name; optional inputs only where they are made."""
-    wanted = [*entry.inputs, *(name for name in entry.optional if name in PRODUCTS)]
-    return {name: PRODUCTS.get(name, f"{R}/{name}.csv") for name in wanted}
-
-
-def product_arguments(wildcards, input):
-    return " ".join(f"--{name} {files}" for name, files in input.items())
-
-
 DATASETS_TABLE = [f"{R}/tables/datasets.{kind}" for kind in ("csv", "md", "tex")]
 TABLE_FILES = [f"{R}/tables/{name}.{kind}" for name in made_here(TABLES) for kind in TABLE_FORMATS]
 FIGURE_FILES = [f"{R}/figures/{name}.{kind}" for name in made_here(FIGURES) for kind in FIGURE_FORMATS]
@@ -56,6 +40,8 @@ rule tabulate_datasets:
         ),
     log:
         f"{R}/logs/tables/datasets.log",
+    conda:
+        "../../environment.yml"
     params:
         code=lambda w: code_fingerprint("cgnn.verbs.datasets_table"),
     message:
@@ -81,6 +67,8 @@ rule build_table:
         f"{R}/logs/tables/{{table}}.log",
     wildcard_constraints:
         table="|".join(TABLES),
+    conda:
+        "../../environment.yml"
     params:
         arguments=product_arguments,
         code=lambda w: code_fingerprint("cgnn.verbs.table", *modules_of_table(w.table)),
@@ -107,6 +95,8 @@ rule draw_figure:
         f"{R}/logs/figures/{{figure}}.log",
     wildcard_constraints:
         figure="|".join(FIGURES),
+    conda:
+        "../../environment.yml"
     params:
         arguments=product_arguments,
         code=lambda w: code_fingerprint("cgnn.verbs.figure", *modules_of_figure(w.figure)),
@@ -128,22 +118,24 @@ rule compile_paper:
         source="paper/paper.typ",
         reported=REPORTED,
     output:
-        report(
+        pdf=report(
             f"{R}/paper.pdf",
             caption="../report/paper.rst",
             category="Paper",
             labels={"what": "the rebuilt paper"},
         ),
-        f"{R}/paper_data.json",
+        data=f"{R}/paper_data.json",
     log:
         f"{R}/logs/paper.log",
+    conda:
+        "../../environment.yml"
     params:
         code=lambda w: code_fingerprint("cgnn.verbs.paper", *VERB_MODULES["paper"]),
     message:
         "compile the paper"
     shell:
         f"python -m cgnn paper --results {R} --source {{input.source}} --reported {{input.reported}}"
-        " --out {output[0]} > {log} 2>&1"
+        " --out {output.pdf} > {log} 2>&1"
 
 
 rule write_scorecard:
@@ -156,7 +148,7 @@ rule write_scorecard:
         VERB_FILES["scorecard"],
         reported=REPORTED,
     output:
-        report(
+        page=report(
             f"{R}/index.html",
             caption="../report/scorecard.rst",
             category="Paper",
@@ -164,12 +156,14 @@ rule write_scorecard:
         ),
     log:
         f"{R}/logs/scorecard.log",
+    conda:
+        "../../environment.yml"
     params:
         code=lambda w: code_fingerprint("cgnn.verbs.scorecard", *VERB_MODULES["scorecard"]),
     message:
         "write the scorecard"
     shell:
-        f"python -m cgnn scorecard --results {R} --reported {{input.reported}} --out {{output[0]}} > {{log}} 2>&1"
+        f"python -m cgnn scorecard --results {R} --reported {{input.reported}} --out {{output.page}} > {{log}} 2>&1"
 
 
 rule tables:

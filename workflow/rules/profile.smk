@@ -7,14 +7,6 @@ own. The rule takes every core and the `profiler` resource, so nothing else runs
 PROFILES = {profile.file: profile for profile in plan.profiles(config)}
 
 
-def profile_arguments(wildcards):
-    words = ["--dataset", wildcards.dataset, "--method", wildcards.method, "--value", wildcards.value]
-    words += ["--preset", config["profiles"]["preset"], "--epochs", str(config["profiles"]["epochs"])]
-    if JOBS["memory_limit_mb"]:
-        words += ["--memory-limit", str(JOBS["memory_limit_mb"])]
-    return shlex.join(words)
-
-
 rule measure_profile:
     """One method at one depth or ending time, alone on the machine; medians over a few epochs after a warm-up."""
     input:
@@ -24,6 +16,8 @@ rule measure_profile:
         profile=f"{R}/profiles/{{dataset}}/{{method}}/{{value}}.json",
     log:
         f"{R}/logs/profile/{{dataset}}-{{method}}-{{value}}.log",
+    conda:
+        "../../environment.yml"
     # Every core of this machine; on a cluster the slurm profile asks for a node of its own instead.
     threads: (workflow.resource_settings.cores or 1) if workflow.is_main_process else 1
     resources:
@@ -39,7 +33,8 @@ rule measure_profile:
     shell:
         "python -m cgnn profile {params.arguments} --graph {input.graph} --split {input.split}"
         f" --device {JOBS['device']} --threads {JOBS['threads']}"
-        " --expect-fingerprint {params.code} --out {output.profile} " + LOGGED
+        " --expect-fingerprint {params.code} --out {output.profile}"
+        f" {LOGGED}"
 
 
 rule profiles:

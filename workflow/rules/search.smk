@@ -9,23 +9,6 @@ SEARCH = f"{R}/search/{{dataset}}/{{split_kind}}/{{model}}/{{preset}}"
 PLOTS = ("parallel_coordinates", "regret", "lpi")
 
 
-def search_arguments(wildcards):
-    section, model, dataset = config["search"], wildcards.model, wildcards.dataset
-    words = ["--dataset", dataset, "--split", wildcards.split_kind, "--model", model, "--preset", wildcards.preset]
-    epochs = section["epochs"].get(dataset, section["epochs"]["default"])
-    words += ["--seed", str(section["seed"]), "--trials", str(section["trials"]), "--epochs", str(epochs)]
-    for name, prior in section["spaces"][model].items():
-        words += ["--prior", f"{name}~{prior}"]
-    if JOBS["memory_limit_mb"]:
-        words += ["--memory-limit", str(JOBS["memory_limit_mb"])]
-    return shlex.join(words)
-
-
-def search_settings(wildcards):
-    settings = published(wildcards.dataset, wildcards.split_kind, wildcards.model)
-    return json.dumps(asdict(settings)) if settings else "none"
-
-
 rule search_hyperparameters:
     """Random search on validation accuracy: trials that are in the store already are not repeated."""
     input:
@@ -40,6 +23,8 @@ rule search_hyperparameters:
     benchmark:
         f"{R}/benchmarks/search/{{dataset}}-{{split_kind}}-{{model}}-{{preset}}.tsv"
     priority: 20  # trainings wait for it
+    conda:
+        "../../environment.yml"
     threads: JOBS["search_workers"]
     resources:
         **GPU,
@@ -54,9 +39,9 @@ rule search_hyperparameters:
         "search {wildcards.model} on {wildcards.dataset}, {wildcards.split_kind} split, {wildcards.preset}"
     shell:
         "python -m cgnn search {params.arguments} --graph {input.graph} --split-file {input.split}"
-        " --workers {threads} --device " + JOBS["device"] + " --expect-fingerprint {params.code}"
+        f" --workers {{threads}} --device {JOBS['device']} --expect-fingerprint {{params.code}}"
         " --store $(dirname {output.best})/store --trials-out {output.trials} --best-out {output.best}"
-        " --plots $(dirname {output.plots[0]}) --plotlyjs " + f"{R}/search/plotly.min.js " + LOGGED
+        f" --plots $(dirname {{output.best}})/plots --plotlyjs {R}/search/plotly.min.js {LOGGED}"
 
 
 rule searches:

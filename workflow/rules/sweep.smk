@@ -17,6 +17,8 @@ rule train_sweep:
         f"{R}/logs/sweep/{{dataset}}-{{model}}-{{value}}-{{first}}-{{last}}.log",
     benchmark:
         f"{R}/benchmarks/sweep/{{dataset}}-{{model}}-{{value}}-{{first}}-{{last}}.tsv"
+    conda:
+        "../../environment.yml"
     threads: JOBS["threads"]
     resources:
         **GPU,
@@ -29,7 +31,7 @@ rule train_sweep:
     message:
         "sweep {wildcards.model} at {wildcards.value} on {wildcards.dataset}, replicas {wildcards.first} to {wildcards.last}"
     shell:
-        TRAIN
+        TRAIN_CHUNK
 
 
 rule sweeps:

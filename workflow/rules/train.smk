@@ -20,6 +20,8 @@ rule train_model:
     benchmark:
         f"{R}/benchmarks/train/{{dataset}}-{{split_kind}}-{{model}}-{{preset}}-{{source}}-{{first}}-{{last}}.tsv"
     priority: 10
+    conda:
+        "../../environment.yml"
     threads: JOBS["threads"]
     resources:
         **GPU,
@@ -32,7 +34,7 @@ rule train_model:
     message:
         "train {wildcards.model} on {wildcards.dataset}, {wildcards.split_kind} split, {wildcards.preset}, {wildcards.source} hyperparameters, replicas {wildcards.first} to {wildcards.last}"
     shell:
-        TRAIN
+        TRAIN_CHUNK
 
 
 rule train_residual:
@@ -46,6 +48,8 @@ rule train_residual:
         f"{R}/logs/residual/{{dataset}}-{{split_kind}}-{{layers}}-{{first}}-{{last}}.log",
     benchmark:
         f"{R}/benchmarks/residual/{{dataset}}-{{split_kind}}-{{layers}}-{{first}}-{{last}}.tsv"
+    conda:
+        "../../environment.yml"
     threads: JOBS["threads"]
     resources:
         **GPU,
@@ -58,7 +62,7 @@ rule train_residual:
     message:
         "train a residual GCN of {wildcards.layers} layers on {wildcards.dataset}, {wildcards.split_kind} split, replicas {wildcards.first} to {wildcards.last}"
     shell:
-        TRAIN
+        TRAIN_CHUNK
 
 
 rule record_curves:
@@ -70,6 +74,8 @@ rule record_curves:
         rows=f"{R}/curves/{{dataset}}/{{model}}.rows/runs.csv",
     log:
         f"{R}/logs/curves/{{dataset}}-{{model}}.log",
+    conda:
+        "../../environment.yml"
     threads: JOBS["threads"]
     resources:
         **GPU,
@@ -83,9 +89,7 @@ rule record_curves:
     message:
         "record the learning curves of {wildcards.model} on {wildcards.dataset}"
     shell:
-        "python -m cgnn train {params.arguments} --graph {input.graph} --splits " + R + "/splits/{wildcards.dataset}"
-        " --replicas 0:{params.replicas} --device " + JOBS["device"] + " --threads {threads}"
-        " --expect-fingerprint {params.code} --curves {output.curves} --out {output.rows} " + STORED_AT + LOGGED
+        f"{TRAIN} --replicas 0:{{params.replicas}} --curves {{output.curves}} {STORED_AT}{LOGGED}"
 
 
 rule record_alpha:
@@ -97,6 +101,8 @@ rule record_alpha:
         rows=f"{R}/alpha/{{dataset}}.rows/runs.csv",
     log:
         f"{R}/logs/alpha/{{dataset}}.log",
+    conda:
+        "../../environment.yml"
     threads: JOBS["threads"]
     resources:
         **GPU,
@@ -109,9 +115,7 @@ rule record_alpha:
     message:
         "record the learned α on {wildcards.dataset}"
     shell:
-        "python -m cgnn train {params.arguments} --graph {input.graph} --splits " + R + "/splits/{wildcards.dataset}"
-        " --replicas 0:1 --device " + JOBS["device"] + " --threads {threads}"
-        " --expect-fingerprint {params.code} --alpha {output.alpha} --out {output.rows} " + STORED_AT + LOGGED
+        f"{TRAIN} --replicas 0:1 --alpha {{output.alpha}} {STORED_AT}{LOGGED}"
 
 
 rule runs:
