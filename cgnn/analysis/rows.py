@@ -33,7 +33,7 @@ class Protocol:
 def load_rows(path: Path | str) -> pd.DataFrame:
     """A runs, sweeps or fidelity file; the columns every comparison needs must be there."""
     try:
-        rows = pd.read_csv(path, dtype={"split": str, "variant": str}, keep_default_na=True)
+        rows = pd.read_csv(path, dtype={"split": str, "variant": str}, low_memory=False)
     except pd.errors.EmptyDataError:
         rows = pd.DataFrame(columns=list(NEEDED))
     missing = [name for name in NEEDED if name not in rows.columns]

@@ -86,4 +86,6 @@ def legend_below(figure: Figure, axes: Sequence[Axes], columns: int = 2) -> None
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if entries:
+        # Two of the longest labels with their handles have to fit beside each other.
+        columns = columns if max(map(len, entries)) <= 24 else 1
         figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)

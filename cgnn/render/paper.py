@@ -39,7 +39,7 @@ def compile_paper(
                 typst.compile(str(folder / "paper.typ"), output=str(temporary), format="pdf", **options)
             if png is not None:
                 png.mkdir(parents=True, exist_ok=True)
-                pages = typst.compile(str(folder / "paper.typ"), format="png", ppi=80.0, **options)
+                pages = typst.compile(str(folder / "paper.typ"), format="png", ppi=110.0, **options)
                 for number, page in enumerate(pages if isinstance(pages, list) else [pages], start=1):
                     (png / f"page-{number:02d}.png").write_bytes(page)
         except typst.TypstError as error:

@@ -120,7 +120,9 @@ def _plain(value: Any) -> Any:
         if math.isnan(value):
             return None
         return int(value) if value.is_integer() and abs(value) < 1e15 else float(f"{value:.5g}")
-    return value.item() if hasattr(value, "item") else value
+    value = value.item() if hasattr(value, "item") else value
+    # Seeds have 63 bits; a browser's numbers keep 53.
+    return str(value) if isinstance(value, int) and abs(value) >= 2**53 else value
 
 
 def _data_uri(path: Path) -> str:

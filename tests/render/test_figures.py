@@ -42,6 +42,16 @@ def test_text_is_legible_at_column_width(results, name, monkeypatch):
     assert min(sizes) >= SMALLEST
 
 
+@pytest.mark.parametrize("name", FIGURES)
+def test_legends_stay_inside_the_figure(results, name):
+    drawn = _draw(results, name)
+    drawn.figure.canvas.draw()
+    frame = drawn.figure.bbox
+    for legend in drawn.figure.legends:
+        box = legend.get_window_extent()
+        assert frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0
+
+
 def _draw(results, name):
     from importlib import import_module
 
@@ -89,7 +99,7 @@ def test_an_empty_sweep_says_so_instead_of_empty_axes(tmp_path):
 def test_times_of_two_runs_do_not_share_a_panel(results):
     with use_style():
         caption = speed_accuracy.draw(results / "runs.csv", results / "profiles.csv", results / "bench.json").caption
-    assert "released recipe" not in caption.split("Citeseer")[0]  # Cora was profiled, so its panel has profiles alone
+    assert "CGNN, released" not in caption.split("Citeseer")[0]  # Cora was profiled, so its panel has profiles alone
 
 
 @pytest.mark.parametrize(("shelf", "modules"), [(FIGURES, modules_of_figure), (TABLES, modules_of_table)])
