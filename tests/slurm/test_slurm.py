@@ -38,6 +38,35 @@ SMALL = {
     "jobs": {"replicas_per_job": 2, "search_workers": 1},
 }
 
+# Every kind of job, and all that is made of their rows.
+WHOLE = SMALL | {
+    "sweeps": {
+        "datasets": ["synthetic"], "seeds": 1, "epochs": {"default": 2},
+        "layers": {"models": [], "values": [2]}, "t1": {"models": ["cgnn"], "values": [1]},
+    },
+    "profiles": {
+        "datasets": ["synthetic"], "epochs": 1, "layers": [2], "t1": [1],
+        "methods": {
+            name: False
+            for name in (
+                *("gat", "cgnn_discrete", "gcn_residual", "cgnn_exact_recompute", "cgnn_adjoint"),
+                *("cgnn_dopri5", "cgnn_weight_exact", "cgnn_weight_dopri5"),
+            )
+        },
+    },
+    "fidelity": {
+        "datasets": ["synthetic"], "seeds": 1,
+        "variants": {
+            name: False
+            for name in (
+                *("paper", "derivative-paper", "source_gradient-flows", "features-rows", "weight-released"),
+                *("weight-paper", "weight_clamp-open", "augmentation-none", "discrete-released", "discrete_steps-50"),
+            )
+        },
+    },
+    "curves": {"datasets": ["synthetic"], "models": ["cgnn"], "seeds": 1},
+}  # fmt: skip
+
 
 def long(replicas: int, epochs: int) -> dict:
     """One job that trains long enough to be disturbed."""
@@ -225,11 +254,21 @@ def test_jobs_need_no_network_and_no_data_source(copy_project, mirror):
 
 @pytest.mark.slurm_full
 @pytest.mark.timeout(2400)
-def test_the_whole_quick_dag_completes_on_the_cluster(copy_project, mirror):
-    quick = Path(__file__).parents[2] / "config" / "quick.yaml"
-    project = copy_project({})
-    (project.folder / "test.yaml").write_text(quick.read_text())
+def test_the_whole_dag_completes_on_the_cluster_and_leaves_nothing_to_do(copy_project):
+    project = copy_project(WHOLE)
     project.run(project.on_slurm(), timeout=2300)
-    assert (project.folder / "results" / "quick" / "paper.pdf").is_file()
-    assert {job["state"] for job in jobs_of(project)} == {"COMPLETED"}
+    assert (project.folder / "results" / "test" / "paper.pdf").is_file()
+    jobs = jobs_of(project, comment="Comment", cpus="AllocCPUS")
+    assert {job["state"] for job in jobs} == {"COMPLETED"}
+    rules = {job["comment"].removeprefix("rule_").split("_wildcards")[0]: job for job in jobs}
+    assert not rules.keys() & {
+        "fetch_dataset",
+        "make_split",
+        "collect_rows",
+        "build_table",
+        "draw_figure",
+        "compile_paper",
+    }
+    assert rules["measure_convergence"]["partition"] == "main"  # it needs no GPU and asks for none
+    assert int(rules["measure_profile"]["cpus"]) == os.cpu_count()  # alone on its node
     assert "Nothing to be done" in project.run(project.snakemake("--cores", "1"))
