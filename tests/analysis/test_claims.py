@@ -118,11 +118,12 @@ def test_close_with_and_without_weight(weight, expected):
     assert verdict("C4", runs=tables("fixed", cgnn_weight=weight)).verdict == expected
 
 
-def test_too_few_runs_to_show_closeness_do_not_show_it():
+def test_too_few_runs_to_tell_are_neither_for_nor_against():
     runs = pd.concat(
         [rows("cora", "cgnn", sampled(82, 3, 1.5)), rows("cora", "cgnn_weight", sampled(82, 3, 1.5, seed=1))]
     )
-    assert verdict("C4", runs=runs).verdict == NOT_REPRODUCED
+    claim = verdict("C4", runs=runs)
+    assert claim.verdict == NOT_TESTABLE and "too few runs" in claim.why
 
 
 # ---- C5 to C7, C12 ----
@@ -200,6 +201,13 @@ def test_residual_links_and_depth(means, expected):
         [rows("cora", "gcn_residual", sampled(m, seed=d), layers=d, variant=f"layers-{d}") for d, m in means.items()]
     )
     assert verdict("C12", runs=runs).verdict == expected
+
+
+def test_two_noisy_runs_a_depth_cannot_exclude_a_gain():
+    runs = pd.concat(
+        [rows("cora", "gcn_residual", [60.0 + 9 * d, 80.0], layers=d, variant=f"layers-{d}") for d in (2, 4)]
+    )
+    assert verdict("C12", runs=runs).verdict == NOT_TESTABLE
 
 
 def test_depths_of_two_protocols_are_not_compared():
@@ -332,6 +340,7 @@ def augmented(mean_without, std_with=0.6, std_without=0.6, lost_without=0, n=10)
         (augmented(82.0, std_with=0.2, std_without=4.0, n=30), PARTLY),
         (augmented(82.1), PARTLY),
         (augmented(78.0), NOT_REPRODUCED),
+        (augmented(82.5, std_with=2.0, std_without=2.0), NOT_TESTABLE),
     ],
 )
 def test_augmentation(frame, expected):

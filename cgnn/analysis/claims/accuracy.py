@@ -4,12 +4,16 @@ import pandas as pd
 
 from cgnn.analysis import names
 from cgnn.analysis.claims.base import (
+    NOT_TESTABLE,
+    TOO_FEW,
     Claim,
     Comparison,
     Evidence,
     adjust,
+    beyond,
     from_difference,
     grade,
+    grade_closeness,
     not_testable,
     p_text,
     significant,
@@ -58,7 +62,9 @@ def c4(evidence: Evidence) -> Claim:
         f"Equivalent within ± {CLOSE:g} point in {close} of {len(judged)} comparisons; the largest difference is "
         f"{span(far)} points ({far.label}, {p_text(far.p_adjusted)})."
     )
-    return Claim("C4", grade([item.passed for item in judged]), test, text + untested(missing), judged, missing)
+    verdict = grade_closeness([item.passed for item in judged], [beyond(item, CLOSE) for item in judged])
+    why = TOO_FEW if verdict == NOT_TESTABLE else ""
+    return Claim("C4", verdict, test, text + untested(missing), judged, missing, why)
 
 
 def _beats(

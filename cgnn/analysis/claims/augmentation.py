@@ -7,12 +7,15 @@ import pandas as pd
 from cgnn.analysis import names
 from cgnn.analysis.claims.base import (
     NOT_REPRODUCED,
+    NOT_TESTABLE,
     PARTLY,
     REPRODUCED,
+    TOO_FEW,
     Claim,
     Comparison,
     Evidence,
     adjust,
+    beyond,
     from_difference,
     not_testable,
     significant,
@@ -53,8 +56,13 @@ def c13(evidence: Evidence) -> Claim:
     fewer = sum(a for a, _ in diverged) < sum(b for _, b in diverged)
     stabilises = steadier or fewer
     little = bool(equal) and all(equal)
-    verdict = REPRODUCED if little and stabilises else PARTLY if any(equal) or stabilises else NOT_REPRODUCED
     gaps = [item for item in judged if item.note == "equal"]
+    if little and stabilises:
+        verdict = REPRODUCED
+    elif any(equal) or stabilises:
+        verdict = PARTLY
+    else:
+        verdict = NOT_REPRODUCED if any(beyond(item, LITTLE) for item in gaps) else NOT_TESTABLE
     text = f"Accuracy equivalent within ± {LITTLE:g} point in {sum(equal)} of {len(equal)} pairs"
     if gaps:
         far = max(gaps, key=lambda item: abs(item.estimate))
@@ -65,7 +73,8 @@ def c13(evidence: Evidence) -> Claim:
     text += f"; diverged runs {sum(a for a, _ in diverged)} with and {sum(b for _, b in diverged)} without."
     only_plain = all(label.endswith(names.model("cgnn")) for label, _, _ in pairs)
     missing = ("CGNN with weight, the only model on which augmentation can act",) if only_plain else ()
-    return Claim("C13", verdict, test, text + untested(missing), judged, missing)
+    why = TOO_FEW if verdict == NOT_TESTABLE else ""
+    return Claim("C13", verdict, test, text + untested(missing), judged, missing, why)
 
 
 def _pairs(rows: pd.DataFrame | None) -> list[tuple[str, pd.DataFrame, pd.DataFrame]]:

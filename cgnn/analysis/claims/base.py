@@ -108,6 +108,23 @@ def grade(passed: Sequence[bool | None]) -> str:
     return PARTLY if any(passed) else NOT_REPRODUCED
 
 
+def grade_closeness(passed: Sequence[bool | None], contradicted: Sequence[bool]) -> str:
+    """For claims that something is small: what is neither shown nor contradicted had too few runs to tell."""
+    if all(passed):
+        return REPRODUCED
+    if any(passed):
+        return PARTLY
+    return NOT_REPRODUCED if any(contradicted) else NOT_TESTABLE
+
+
+TOO_FEW = "too few runs to tell: the intervals hold both what the claim says and its opposite"
+
+
+def beyond(item: Comparison, margin: float) -> bool:
+    """The difference is there (its interval leaves 0 out) and larger than the margin."""
+    return abs(item.estimate) > margin and (item.low > 0 or item.high < 0)
+
+
 def not_testable(identifier: str, test: str, why: str, missing: Sequence[str] = ()) -> Claim:
     return Claim(identifier, NOT_TESTABLE, test, f"Not testable here: {why}.", missing=tuple(missing), why=why)
 

@@ -7,12 +7,16 @@ import pandas as pd
 
 from cgnn.analysis import names
 from cgnn.analysis.claims.base import (
+    NOT_TESTABLE,
+    TOO_FEW,
     Claim,
     Comparison,
     Evidence,
     adjust,
+    beyond,
     from_difference,
     grade,
+    grade_closeness,
     not_testable,
     p_text,
     signed,
@@ -98,7 +102,8 @@ def c6(evidence: Evidence) -> Claim:
         return not_testable("C6", test, "no sweep of CGNN over ending times on both sides of 10", missing)
     judged = adjust(comparisons, lambda item: significant(item) and not item.note.startswith("significantly"))
     text = "; ".join(f"{item.label}: {span(item)} points, {item.note}" for item in judged) + "."
-    return Claim("C6", grade([item.passed for item in judged]), test, text + untested(missing), judged, tuple(missing))
+    against = [item.note.startswith("significantly") or beyond(item, ROBUST) for item in judged]
+    return _closeness("C6", test, text, judged, against, missing)
 
 
 def c7(evidence: Evidence) -> Claim:
@@ -162,7 +167,16 @@ def c12(evidence: Evidence) -> Claim:
         f"Of {len(judged)} comparisons with 2 layers, {len(gains)} show a significant gain; the largest difference is "
         f"{span(most)} points ({most.label}, {p_text(most.p_adjusted)})."
     )
-    return Claim("C12", grade([item.passed for item in judged]), test, text + untested(missing), judged, tuple(missing))
+    against = [item in gains for item in judged]
+    return _closeness("C12", test, text, judged, against, missing)
+
+
+def _closeness(
+    name: str, test: str, text: str, judged: tuple[Comparison, ...], against: list[bool], missing: list[str]
+) -> Claim:
+    verdict = grade_closeness([item.passed for item in judged], against)
+    why = TOO_FEW if verdict == NOT_TESTABLE else ""
+    return Claim(name, verdict, test, text + untested(missing), judged, tuple(missing), why)
 
 
 def _datasets(rows: pd.DataFrame | None) -> list[str]:
