@@ -5,7 +5,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -44,17 +44,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from benchmarks.requirements import check
 
     for part in parts:
-        MEASURE[part](content, options.quick, options.threads)
-        content["requirements"] = check(content)
-        content["seconds"] = round(time.perf_counter() - started, 1)
-        # After every part: a run that is stopped keeps what it has.
-        write_text(options.out / "bench.json", json.dumps(content, indent=1) + "\n")
-        write_text(options.out / "bench.md", markdown(content))
+        for _ in MEASURE[part](content, options.quick, options.threads):
+            content["requirements"] = check(content)
+            content["seconds"] = round(time.perf_counter() - started, 1)
+            # After every dataset and size: a run that is stopped keeps what it has.
+            write_text(options.out / "bench.json", json.dumps(content, indent=1) + "\n")
+            write_text(options.out / "bench.md", markdown(content))
     print(markdown(content))
     return 0
 
 
-def epochs(content: dict[str, Any], quick: bool, threads: int) -> None:
+def epochs(content: dict[str, Any], quick: bool, threads: int) -> Iterator[None]:
     from benchmarks.epochs import measure_epochs
     from benchmarks.problem import load_problem
     from benchmarks.timing import QUICK, Plan
@@ -66,23 +66,26 @@ def epochs(content: dict[str, Any], quick: bool, threads: int) -> None:
             continue
         say(f"epochs: {dataset}, {count} thread{'s' if count > 1 else ''}")
         content["rows"] += measure_epochs(load_problem(dataset), count, QUICK if quick else Plan())
+        yield
 
 
-def memory(content: dict[str, Any], quick: bool, threads: int) -> None:
+def memory(content: dict[str, Any], quick: bool, threads: int) -> Iterator[None]:
     from benchmarks.memory import ENDING_TIMES, QUICK_ENDING_TIMES, measure_memory
     from benchmarks.problem import load_problem
 
     say("memory: cora")
     content["memory"] = measure_memory(load_problem("cora"), QUICK_ENDING_TIMES if quick else ENDING_TIMES)
+    yield
 
 
-def growth(content: dict[str, Any], quick: bool, threads: int) -> None:
+def growth(content: dict[str, Any], quick: bool, threads: int) -> Iterator[None]:
     from benchmarks.growth import QUICK_SIZES, SIZES, measure_growth
 
     content["growth"] = []
     for nodes in QUICK_SIZES if quick else SIZES:
         say(f"growth: {nodes:,} nodes")
         content["growth"] += measure_growth((nodes,), threads)
+        yield
 
 
 def say(text: str) -> None:

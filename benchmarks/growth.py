@@ -60,6 +60,8 @@ def measure_growth(sizes: tuple[int, ...], thread_count: int) -> list[dict[str, 
 
 
 def exponent(rows: list[dict[str, Any]], key: str) -> float:
-    """p of the least-squares fit key ∝ nodes^p in logarithms: 1 is linear."""
+    """p of the least-squares fit key ∝ nodes^p in logarithms: 1 is linear; NaN from a single size."""
+    if len(rows) < 2:
+        return float("nan")
     slope, _ = np.polyfit(np.log([row["nodes"] for row in rows]), np.log([row[key] for row in rows]), 1)
     return float(slope)
