@@ -124,8 +124,8 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
             yield f"datasets.{name}: a made-up graph is called synthetic; your own graph is {{path: my.npz}}"
     if not active_datasets(config):
         yield "datasets: all are switched off, expected at least one"
-    for section in ("sweeps", "profiles", "fidelity", "curves"):
-        yield from _unknown(f"{section}.datasets", config[section]["datasets"], datasets)
+    for section in ("residual", "sweeps", "profiles", "fidelity", "curves"):
+        yield from _unknown(f"{section}.datasets", config[section].get("datasets", []), datasets)
     for section, key in (("search", "epochs"), ("sweeps", "epochs"), ("protocol", "split_sizes")):
         where, by_dataset = f"{section}.{key}", config[section][key]
         yield from _unknown(where, [key for key in by_dataset if key != "default"], datasets)

@@ -93,7 +93,7 @@ def runs(config: Config) -> list[Training]:
 def residual(config: Config) -> Iterator[Training]:
     """The appendix's residual GCN."""
     section = config["residual"]
-    for dataset in active_datasets(config):
+    for dataset in _chosen(config, section.get("datasets", active_datasets(config))):
         for split in ("fixed", "random"):
             for layers in section["layers"]:
                 yield Training(
