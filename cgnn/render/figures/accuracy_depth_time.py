@@ -21,14 +21,18 @@ def draw(sweeps: Path) -> Drawing:
     for axes, dataset in zip(panels, datasets, strict=False):
         of_dataset = rows[rows["dataset"] == dataset]
         values: set[float] = set()
+        heights: list[float] = []
         for position, model in enumerate(in_order(set(of_dataset["model"]), names.MODELS)):
             x, y, error = mean_and_error(_main(of_dataset[of_dataset["model"] == model]), AXIS.get(model, "t1"))
             series(axes, x, y, error, look(model, position), names.model(model))
             values |= set(x)
+            heights += y
             if model in ("gcn", "gat", "cgnn", "cgnn_no_h0") and y:
                 top = max(range(len(y)), key=lambda i: y[i])
                 best.append(f"{names.dataset(dataset)}, {names.model(model)} {y[top]:.1f} at {x[top]:g}")
         log_ticks(axes, sorted(values))
+        if heights:  # two seeds can give an interval wider than the chart; the means set its height
+            axes.set_ylim(max(0.0, min(heights) - 4), min(100.0, max(heights) + 4))
         axes.set_title(names.dataset(dataset), loc="left")
         axes.set_ylabel("test accuracy (%)")
     if datasets:

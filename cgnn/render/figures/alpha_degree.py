@@ -40,7 +40,7 @@ def draw(alpha: list[Path]) -> Drawing:
 
         rank = float(spearmanr(x, y).statistic)
         sentences.append(
-            f"{names.dataset(dataset)}: {len(by_replica)} replicas, α from {value.min():.2f} to {value.max():.2f}, "
+            f"{names.dataset(dataset)}: {len(by_replica)} replica{'s' if len(by_replica) > 1 else ''}, α from {value.min():.2f} to {value.max():.2f}, "
             f"rank correlation with degree {rank:+.2f}".replace("-", "−")
         )
     if datasets:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
 from cgnn.analysis import names
 from cgnn.analysis.rows import in_order
@@ -60,8 +60,11 @@ def draw(trials: Path) -> Drawing:
                     )
             if name == "lr":
                 axes.set_xscale("log")
-                axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-                axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0e}".replace("e-0", "e−")))
+                ticks = [digit * 10.0**power for power in range(-5, 1) for digit in (1, 2, 5)]
+                inside = rows["lr"].min() * 0.9, rows["lr"].max() * 1.1
+                axes.set_xlim(*inside)
+                axes.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if inside[0] <= tick <= inside[1]]))
+                axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
                 axes.xaxis.set_minor_formatter(NullFormatter())
             else:
                 axes.xaxis.set_major_locator(MaxNLocator(4))
