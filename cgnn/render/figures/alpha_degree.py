@@ -38,9 +38,10 @@ def draw(alpha: list[Path]) -> Drawing:
         figure.colorbar(shade, ax=axes, label="nodes", pad=0.02)
         from scipy.stats import spearmanr
 
+        replicas = f"{len(by_replica)} replica" + ("s" if len(by_replica) > 1 else "")
         rank = float(spearmanr(x, y).statistic)
         sentences.append(
-            f"{names.dataset(dataset)}: {len(by_replica)} replica{'s' if len(by_replica) > 1 else ''}, α from {value.min():.2f} to {value.max():.2f}, "
+            f"{names.dataset(dataset)}: {replicas}, α from {value.min():.2f} to {value.max():.2f}, "
             f"rank correlation with degree {rank:+.2f}".replace("-", "−")
         )
     if datasets:

@@ -60,8 +60,9 @@ def draw(trials: Path) -> Drawing:
                     )
             if name == "lr":
                 axes.set_xscale("log")
-                ticks = [digit * 10.0**power for power in range(-5, 1) for digit in (1, 2, 5)]
                 inside = rows["lr"].min() * 0.9, rows["lr"].max() * 1.1
+                digits = (1, 3) if inside[1] / inside[0] > 12 else (1, 2, 5)
+                ticks = [digit * 10.0**power for power in range(-5, 1) for digit in digits]
                 axes.set_xlim(*inside)
                 axes.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if inside[0] <= tick <= inside[1]]))
                 axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
