@@ -15,12 +15,14 @@ from cgnn.errors import UserError
 from cgnn.files import write_text
 
 PARTS = ("epochs", "memory", "growth")
+DATASETS = ("cora", "citeseer", "pubmed")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="Cora, few repeats and small sizes: half a minute")
     parser.add_argument("--only", default=",".join(PARTS), help=f"comma-separated parts of {','.join(PARTS)}")
+    parser.add_argument("--datasets", default=",".join(DATASETS), help="of the epochs, comma-separated")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="torch threads (default: all cores)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/out"), help="folder for bench.json and bench.md")
     options = parser.parse_args(arguments)
@@ -28,6 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for part in parts:
         if part not in PARTS:
             raise UserError(f"--only: found {part!r}, expected some of {','.join(PARTS)}")
+    for dataset in options.datasets.split(","):
+        if dataset not in DATASETS:
+            raise UserError(f"--datasets: found {dataset!r}, expected some of {','.join(DATASETS)}")
     warnings.filterwarnings("ignore", message=".*Sparse (CSR|invariant).*")
     import torch
 
@@ -44,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from benchmarks.requirements import check
 
     for part in parts:
-        for _ in MEASURE[part](content, options.quick, options.threads):
+        for _ in MEASURE[part](content, options):
             content["requirements"] = check(content)
             content["seconds"] = round(time.perf_counter() - started, 1)
             # After every dataset and size: a run that is stopped keeps what it has.
@@ -54,37 +59,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def epochs(content: dict[str, Any], quick: bool, threads: int) -> Iterator[None]:
+def epochs(content: dict[str, Any], options: argparse.Namespace) -> Iterator[None]:
     from benchmarks.epochs import measure_epochs
     from benchmarks.problem import load_problem
     from benchmarks.timing import QUICK, Plan
 
     content["rows"] = []
     # All cores first: a reader who takes the first row of a name gets those.
-    for dataset, count in dict.fromkeys([*((name, threads) for name in ("cora", "citeseer", "pubmed")), ("cora", 1)]):
-        if quick and (dataset != "cora" or (count == 1 and threads > 1)):
+    for dataset, count in dict.fromkeys([*((name, options.threads) for name in DATASETS), ("cora", 1)]):
+        if dataset not in options.datasets.split(",") or (
+            options.quick and (dataset, count) != ("cora", options.threads)
+        ):
             continue
         say(f"epochs: {dataset}, {count} thread{'s' if count > 1 else ''}")
-        content["rows"] += measure_epochs(load_problem(dataset), count, QUICK if quick else Plan())
+        content["rows"] += measure_epochs(load_problem(dataset), count, QUICK if options.quick else Plan())
         yield
 
 
-def memory(content: dict[str, Any], quick: bool, threads: int) -> Iterator[None]:
+def memory(content: dict[str, Any], options: argparse.Namespace) -> Iterator[None]:
     from benchmarks.memory import ENDING_TIMES, QUICK_ENDING_TIMES, measure_memory
     from benchmarks.problem import load_problem
 
     say("memory: cora")
-    content["memory"] = measure_memory(load_problem("cora"), QUICK_ENDING_TIMES if quick else ENDING_TIMES)
+    content["memory"] = measure_memory(load_problem("cora"), QUICK_ENDING_TIMES if options.quick else ENDING_TIMES)
     yield
 
 
-def growth(content: dict[str, Any], quick: bool, threads: int) -> Iterator[None]:
+def growth(content: dict[str, Any], options: argparse.Namespace) -> Iterator[None]:
     from benchmarks.growth import QUICK_SIZES, SIZES, measure_growth
 
     content["growth"] = []
-    for nodes in QUICK_SIZES if quick else SIZES:
+    for nodes in QUICK_SIZES if options.quick else SIZES:
         say(f"growth: {nodes:,} nodes")
-        content["growth"] += measure_growth((nodes,), threads)
+        content["growth"] += measure_growth((nodes,), options.threads)
         yield
 
 
