@@ -37,7 +37,7 @@ paper: install
 	snakemake --cores
 
 test: install
-	python -m pytest -n 2
+	python -m pytest -n 2 --dist loadgroup
 
 lint: install
 	ruff check .
