@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from cgnn.render.catalogue import CLAIMS_INPUTS
     from cgnn.render.inputs import resolve
 
-    reported = load_reported(resolve(args, ["reported"])["reported"])
+    reported = load_reported(str(resolve(args, ["reported"])["reported"]))
     evidence = load_evidence(resolve(args, [], CLAIMS_INPUTS), reported, args.preset, args.source)
     report = judge(evidence)
     if args.out is not None:
