@@ -43,7 +43,10 @@ def headline(published: Path) -> str:
     """The README's opening: verdicts, Tables 2 and 3 beside the paper's, one figure. All of it read from files."""
     claims = json.loads((published / "claims.json").read_text(encoding="utf-8"))
     counted = ", ".join(f"{count} {verdict}" for verdict, count in claims["counts"].items())
-    parts = [f"**The paper's {len(claims['claims'])} claims, tested:** {counted}."]
+    parts = [
+        f"**The paper's {len(claims['claims'])} claims, tested:** {counted}. "
+        "Judged on the comparisons that were run; the evidence of each names those that were not."
+    ]
     for name in ("claims", "fixed_splits", "random_splits"):
         table = published / "tables" / f"{name}.md"
         if table.is_file():
