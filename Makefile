@@ -31,10 +31,10 @@ $(INSTALLED): requirements.lock pyproject.toml
 	else touch $@; fi
 
 quick: install
-	snakemake --cores --configfile config/quick.yaml
+	snakemake --cores all --configfile config/quick.yaml
 
 paper: install
-	snakemake --cores
+	snakemake --cores all
 
 test: install
 	python -m pytest -n 2 --dist loadgroup

@@ -1,8 +1,8 @@
 """Continuous Graph Neural Networks, rebuilt: from bytes on the network to tables, figures and claims.
 
-snakemake --cores                                   the whole paper, as config.yaml states it
-snakemake --cores --configfile config/quick.yaml    the same in minutes
-snakemake --cores figures                           a part of it
+snakemake --cores all                                   the whole paper, as config.yaml states it
+snakemake --cores all --configfile config/quick.yaml    the same in minutes
+snakemake --cores all figures                           a part of it
 """
 
 import os

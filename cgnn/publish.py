@@ -25,7 +25,7 @@ def publish(results: Path, target: Path) -> list[Path]:
     """Copy what is kept from ``results`` to ``target``, and drop there what the run no longer has."""
     files = sorted({path for pattern in KEPT for path in results.glob(pattern) if path.is_file()})
     if not files:
-        raise UserError(f"{results}: holds no results; run `snakemake --cores` first, or name another folder")
+        raise UserError(f"{results}: holds no results; run `snakemake --cores all` first, or name another folder")
     for path in files:
         if path.stat().st_size > LARGEST:
             raise UserError(f"{path}: {path.stat().st_size} bytes, at most {LARGEST} are committed")
