@@ -62,7 +62,7 @@ def c4(evidence: Evidence) -> Claim:
         f"Equivalent within ± {CLOSE:g} point in {close} of {len(judged)} comparisons; the largest difference is "
         f"{span(far)} points ({far.label}, {p_text(far.p_adjusted)})."
     )
-    verdict = grade_closeness([item.passed for item in judged], [beyond(item, CLOSE) for item in judged])
+    verdict = grade_closeness([item.passed for item in judged], [beyond(item, CLOSE) for item in judged], missing)
     why = TOO_FEW if verdict == NOT_TESTABLE else ""
     return Claim("C4", verdict, test, text + untested(missing), judged, missing, why)
 
@@ -82,7 +82,9 @@ def _beats(
         f"CGNN is significantly better in {wins} of {len(judged)} comparisons and significantly worse in {losses}; the "
         f"smallest difference is {span(least)} points ({least.label}, {p_text(least.p_adjusted)})."
     )
-    return Claim(identifier, grade([item.passed for item in judged]), test, text + untested(missing), judged, missing)
+    return Claim(
+        identifier, grade([item.passed for item in judged], missing), test, text + untested(missing), judged, missing
+    )
 
 
 def _pairs(

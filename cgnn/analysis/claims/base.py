@@ -99,21 +99,19 @@ def significant(item: Comparison) -> bool:
     return item.p_adjusted < SIGNIFICANCE  # False for nan
 
 
-def grade(passed: Sequence[bool | None]) -> str:
-    """All, some or none of a claim's comparisons."""
+def grade(passed: Sequence[bool | None], missing: Sequence[str] = ()) -> str:
+    """All, some or none of a claim's comparisons; a claim of which half or more was never tested is at most partly."""
     if not passed:
         return NOT_TESTABLE
     if all(passed):
-        return REPRODUCED
+        return PARTLY if len(missing) >= len(passed) else REPRODUCED
     return PARTLY if any(passed) else NOT_REPRODUCED
 
 
-def grade_closeness(passed: Sequence[bool | None], contradicted: Sequence[bool]) -> str:
+def grade_closeness(passed: Sequence[bool | None], contradicted: Sequence[bool], missing: Sequence[str] = ()) -> str:
     """For claims that something is small: what is neither shown nor contradicted had too few runs to tell."""
-    if all(passed):
-        return REPRODUCED
     if any(passed):
-        return PARTLY
+        return grade(passed, missing)
     return NOT_REPRODUCED if any(contradicted) else NOT_TESTABLE
 
 

@@ -61,7 +61,7 @@ def c11(evidence: Evidence) -> Claim:
     exact = _beside_gcn(evidence, "cgnn", ("cgnn_exact",))
     if exact is not None:
         text += f"; with the exact solver it is {_ratio(exact[1], exact[2])[0]:.2f} times"
-    verdict = grade([item.passed for item in comparisons])
+    verdict = grade([item.passed for item in comparisons], missing)
     if verdict == NOT_REPRODUCED and all(item.estimate >= DEARER for item in comparisons):
         verdict = PARTLY
     if missing:

@@ -72,7 +72,9 @@ def c5(evidence: Evidence) -> Claim:
         f"Best at 2 or 3 layers with a significant drop in {drops} of {len(judged)} sweeps; the smallest drop is "
         f"{span(least)} points ({least.label}, {least.note}, {p_text(least.p_adjusted)})."
     )
-    return Claim("C5", grade([item.passed for item in judged]), test, text + untested(missing), judged, tuple(missing))
+    return Claim(
+        "C5", grade([item.passed for item in judged], missing), test, text + untested(missing), judged, tuple(missing)
+    )
 
 
 def c6(evidence: Evidence) -> Claim:
@@ -135,7 +137,9 @@ def c7(evidence: Evidence) -> Claim:
         lambda item: significant(item) and (item.estimate <= -MUCH if item.note == "worse" else item.estimate > 0),
     )
     text = "; ".join(f"{item.label}: {span(item)} points" for item in judged) + "."
-    return Claim("C7", grade([item.passed for item in judged]), test, text + untested(missing), judged, tuple(missing))
+    return Claim(
+        "C7", grade([item.passed for item in judged], missing), test, text + untested(missing), judged, tuple(missing)
+    )
 
 
 def c12(evidence: Evidence) -> Claim:
@@ -174,7 +178,7 @@ def c12(evidence: Evidence) -> Claim:
 def _closeness(
     name: str, test: str, text: str, judged: tuple[Comparison, ...], against: list[bool], missing: list[str]
 ) -> Claim:
-    verdict = grade_closeness([item.passed for item in judged], against)
+    verdict = grade_closeness([item.passed for item in judged], against, missing)
     why = TOO_FEW if verdict == NOT_TESTABLE else ""
     return Claim(name, verdict, test, text + untested(missing), judged, tuple(missing), why)
 

@@ -55,7 +55,9 @@ def c8(evidence: Evidence) -> Claim:
         return not_testable("C8", test, "no memory profiles over at least three depths", missing)
     judged = adjust(comparisons, lambda item: item.estimate > 0 and significant(item) and item.effect >= LINEAR)
     text = "; ".join(f"{item.label}: {item.estimate:.2f} MiB a layer, {item.note}" for item in judged) + "."
-    return Claim("C8", grade([item.passed for item in judged]), test, text + untested(missing), judged, tuple(missing))
+    return Claim(
+        "C8", grade([item.passed for item in judged], missing), test, text + untested(missing), judged, tuple(missing)
+    )
 
 
 def c9(evidence: Evidence) -> Claim:
@@ -115,7 +117,7 @@ def c9(evidence: Evidence) -> Claim:
     text = "; ".join(f"{item.label}: {item.estimate:.2f} {item.unit}" for item in comparisons) + "."
     if others:
         text += f" Beside it, growth of {'; '.join(others)}."
-    verdict = grade([item.passed for item in comparisons])
+    verdict = grade([item.passed for item in comparisons], missing)
     return Claim("C9", verdict, test, text + untested(missing), tuple(comparisons), tuple(missing))
 
 
