@@ -34,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if dataset not in DATASETS:
             raise UserError(f"--datasets: found {dataset!r}, expected some of {','.join(DATASETS)}")
     warnings.filterwarnings("ignore", message=".*Sparse (CSR|invariant).*")
+    # torch's profiler, which counts the memory, announces each start and stop below this level.
+    os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     import torch
 
     # As `cgnn train` has it, for all contestants: weights that decay below 1e-38 would slow every product with them.
