@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 from cgnn.errors import UserError
 from cgnn.files import atomic_path, write_text
@@ -45,9 +46,11 @@ def headline(published: Path) -> str:
     counted = ", ".join(f"{count} {verdict}" for verdict, count in claims["counts"].items())
     parts = [
         f"**The paper's {len(claims['claims'])} claims, tested:** {counted}. "
-        "Judged on the comparisons that were run; the evidence of each names those that were not."
+        f"Each with its test, effect and interval: [{published.as_posix()}/tables/claims.md]"
+        f"({published.as_posix()}/tables/claims.md).",
+        verdicts(claims["claims"]),
     ]
-    for name in ("claims", "fixed_splits", "random_splits"):
+    for name in ("fixed_splits", "random_splits"):
         table = published / "tables" / f"{name}.md"
         if table.is_file():
             parts.append(table.read_text(encoding="utf-8").strip())
@@ -55,6 +58,17 @@ def headline(published: Path) -> str:
     if figure.is_file():
         parts.append(f"![Accuracy against layers or ending time]({figure.as_posix()})")
     return "\n\n".join(parts)
+
+
+def verdicts(claims: list[dict[str, Any]]) -> str:
+    """A line a claim: what it says and how it fared; what was not tested is counted."""
+    lines = ["|  | claim | verdict | comparisons passed |", "| --- | --- | --- | --- |"]
+    for claim in claims:
+        passed = [item["passed"] for item in claim["comparisons"]]
+        untested = f", {len(claim['missing'])} not run" if claim["missing"] else ""
+        cells = (claim["id"], claim["text"], claim["verdict"], f"{sum(map(bool, passed))} of {len(passed)}{untested}")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def renew_readme(readme: Path, text: str) -> None:

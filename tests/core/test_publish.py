@@ -14,7 +14,27 @@ def results(tmp_path: Path) -> Path:
     tree = tmp_path / "paper"
     for name, text in {
         "runs.csv": "dataset\ncora\n",
-        "claims.json": json.dumps({"claims": [{"id": "C1"}, {"id": "C2"}], "counts": {"reproduced": 1, "partly": 1}}),
+        "claims.json": json.dumps(
+            {
+                "claims": [
+                    {
+                        "id": "C1",
+                        "text": "a",
+                        "verdict": "reproduced",
+                        "comparisons": [{"passed": True}],
+                        "missing": [],
+                    },
+                    {
+                        "id": "C2",
+                        "text": "b",
+                        "verdict": "partly",
+                        "comparisons": [{"passed": True}, {"passed": False}],
+                        "missing": ["NELL"],
+                    },
+                ],
+                "counts": {"reproduced": 1, "partly": 1},
+            }
+        ),
         "tables/fixed_splits.md": "**Table 2.** | a |\n",
         "figures/accuracy_depth_time.png": "picture",
         "data/cora/graph.npz": "heavy",
@@ -57,6 +77,8 @@ def test_the_headline_counts_verdicts_and_carries_the_tables(results: Path, tmp_
     publish(results, target)
     text = headline(target)
     assert "The paper's 2 claims, tested:** 1 reproduced, 1 partly" in text
+    assert "| C1 | a | reproduced | 1 of 1 |" in text
+    assert "| C2 | b | partly | 1 of 2, 1 not run |" in text
     assert "**Table 2.**" in text and "accuracy_depth_time.png" in text
 
 
