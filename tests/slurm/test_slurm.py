@@ -14,7 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
+ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.slurm, pytest.mark.xdist_group("slurm"), pytest.mark.usefixtures("cluster")]
 
 OFF = {name: False for name in ("gode", "published", "paper_fixed", "paper_random")}
@@ -271,4 +273,15 @@ def test_the_whole_dag_completes_on_the_cluster_and_leaves_nothing_to_do(copy_pr
     }
     assert rules["measure_convergence"]["partition"] == "main"  # it needs no GPU and asks for none
     assert int(rules["measure_profile"]["cpus"]) == os.cpu_count()  # alone on its node
+    assert "Nothing to be done" in project.run(project.snakemake("--cores", "1"))
+
+
+@pytest.mark.slurm_full
+@pytest.mark.timeout(3600)
+def test_the_quick_config_on_real_data_completes_through_sbatch(copy_project, mirror):
+    project = copy_project(yaml.safe_load((ROOT / "config" / "quick.yaml").read_text()) | {"results": "results/test"})
+    project.run(project.on_slurm(), timeout=3500)
+    jobs = jobs_of(project)
+    assert len(jobs) > 50 and {job["state"] for job in jobs} == {"COMPLETED"}
+    assert (project.folder / "results" / "test" / "paper.pdf").is_file()
     assert "Nothing to be done" in project.run(project.snakemake("--cores", "1"))
