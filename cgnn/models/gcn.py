@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.nn import GCNConv
-from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from cgnn.fidelity import Fidelity
 from cgnn.hyperparameters import Hyperparameters
+from cgnn.models.gcn_layer import FusedGCNConv, Propagation, gcn_propagation
 from cgnn.models.sparse_layer import with_sparse_input
 
 
@@ -19,6 +19,8 @@ class GCN(nn.Module):
 
     With ``residual``, hidden layers of equal width add what they were given (appendix B of the GCN paper):
     :math:`H_{l+1} = \mathrm{ReLU}(\hat A H_l W_l + b_l) + H_l`.
+
+    ``fused`` says how messages travel, not what they are: by sparse products, or as PyG's layer gathers and scatters.
 
     Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
     """
@@ -32,14 +34,16 @@ class GCN(nn.Module):
         input_dropout: float = 0.5,
         dropout: float = 0.5,
         residual: bool = False,
+        fused: bool = True,
     ) -> None:
         super().__init__()
         widths = [in_channels, *[hidden] * (layers - 1), out_channels]
         # Â is the same in all layers: computed once here, where `cached=True` would keep a copy a layer.
-        self.convs = nn.ModuleList(GCNConv(before, after, normalize=False) for before, after in pairwise(widths))
+        layer = FusedGCNConv if fused else GCNConv
+        self.convs = nn.ModuleList(layer(before, after, normalize=False) for before, after in pairwise(widths))
         with_sparse_input(self.convs[0], input_dropout)
-        self.dropout, self.residual = dropout, residual
-        self._propagation: tuple[Tensor, Tensor] | None = None
+        self.dropout, self.residual, self.fused = dropout, residual, fused
+        self._propagation: Propagation | None = None
 
     def reset_parameters(self) -> None:
         for conv in self.convs:
@@ -54,7 +58,8 @@ class GCN(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         if self._propagation is None:
-            self._propagation = gcn_norm(edge_index, edge_weight, x.size(0), dtype=self.convs[0].bias.dtype)
+            dtype = next(self.parameters()).dtype
+            self._propagation = gcn_propagation(edge_index, edge_weight, x.size(0), dtype, self.fused)
         hidden = self.convs[0](x, *self._propagation)
         for conv in self.convs[1:]:
             activated = hidden.relu()
@@ -66,7 +71,9 @@ class GCN(nn.Module):
         return hidden
 
 
-def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, residual: bool = False) -> GCN:
+def build(
+    data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, residual: bool = False, fused: bool = True
+) -> GCN:
     return GCN(
         data.num_features,
         hyperparameters.hidden,
@@ -75,4 +82,5 @@ def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, resid
         input_dropout=hyperparameters.input_dropout,
         dropout=hyperparameters.dropout,
         residual=residual,
+        fused=fused,
     )

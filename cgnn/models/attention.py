@@ -1,0 +1,155 @@
+r"""GAT's attention as sparse products: no message (E, H, C) is ever stored.
+
+For an edge j → i and each of H heads,
+
+    z_ij = a_src_j + a_dst_i        l_ij = LeakyReLU(z_ij)        m_i = max_j l_ij
+    e_ij = exp(l_ij − m_i)          S_i = Σ_j e_ij + 1e-16        f_ij = dropout(e_ij)
+    out_i = (1/S_i) Σ_j f_ij x_j
+
+which is PyG's Σ_j dropout(softmax(l)_ij) x_j with the division moved behind the sum, from edges to nodes. With ḡ the
+gradient of out and γ_i = ḡ_i / S_i, its gradient is
+
+    l̄_ij = f_ij ⟨γ_i, x_j⟩ − e_ij ⟨γ_i, out_i⟩,     z̄ = l̄ ⊙ LeakyReLU'(z),     x̄_j = Σ_i f_ij γ_i,
+    ā_src_j = Σ_i z̄_ij,     ā_dst_i = Σ_j z̄_ij.
+
+The second term of l̄ is that of the softmax, Σ_k f_ik ⟨γ_i, x_k⟩ = ⟨γ_i, out_i⟩ S_i / S_i: a product of nodes as well.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+from torch_geometric.nn import GATConv
+
+from cgnn.dynamics.sparse import csr_tensor, sparse_product, with_values
+
+
+class Blocks(NamedTuple):
+    """The pattern once a head on the diagonal (Hn × Hn), and its transpose: one product serves all heads."""
+
+    matrix: Tensor
+    transposed: Tensor
+
+
+class AttentionPattern:
+    """Which node attends to which, sorted by target and then source; made once a graph.
+
+    Args:
+        edge_index: (2, E), from source to target, directed or not; self-loops are the caller's affair.
+        num_nodes: n, as nodes without an edge do not show.
+        dtype: of the features that will be attended to.
+    """
+
+    def __init__(self, edge_index: Tensor, num_nodes: int, dtype: torch.dtype = torch.float32) -> None:
+        self.num_nodes, self.dtype = num_nodes, dtype
+        edge_index = edge_index[:, torch.argsort(edge_index[1] * num_nodes + edge_index[0], stable=True)]
+        self.source, self.target = edge_index
+        #: the edges sorted by source: where each value of the transposed pattern comes from
+        self.by_source = torch.argsort(self.source * num_nodes + self.target, stable=True)
+        self.crow, self.crow_by_source = self._starts(self.target), self._starts(self.source)
+        edges = torch.arange(edge_index.shape[1], device=edge_index.device)
+        n, E = num_nodes, len(edges)
+        #: (n × E), Σ over the edges into a node, and (E × n), a node's value on the edges into it
+        self.sum_in = self._ones(self.crow, edges, (n, E))
+        self.spread = self._ones(torch.arange(E + 1, device=edges.device), self.target, (E, n))
+        #: (E × 2n), a_src_j + a_dst_i from rows (2j, 2i + 1), and its transpose
+        ends = torch.stack([2 * self.source, 2 * self.target + 1], dim=1).flatten()
+        self.ends = self._ones(2 * torch.arange(E + 1, device=edges.device), ends, (E, 2 * n))
+        into_ends = torch.argsort(ends, stable=True)
+        starts = torch.zeros(2 * n + 1, dtype=torch.int64, device=edges.device)
+        starts[1:] = torch.bincount(ends, minlength=2 * n).cumsum(0)
+        self.into_ends = self._ones(starts, into_ends // 2, (2 * n, E))
+        self._blocks: dict[int, Blocks] = {}
+
+    def blocks(self, heads: int) -> Blocks:
+        """Built when a layer first asks; layers of equally many heads share them."""
+        if heads not in self._blocks:
+            starts, targets = (self.crow, self.source), (self.crow_by_source, self.target[self.by_source])
+            self._blocks[heads] = Blocks(self._repeated(*starts, heads), self._repeated(*targets, heads))
+        return self._blocks[heads]
+
+    def _starts(self, index: Tensor) -> Tensor:
+        crow = torch.zeros(self.num_nodes + 1, dtype=torch.int64, device=index.device)
+        crow[1:] = torch.bincount(index, minlength=self.num_nodes).cumsum(0)
+        return crow
+
+    def _repeated(self, crow: Tensor, col: Tensor, heads: int) -> Tensor:
+        head = torch.arange(heads, device=col.device).unsqueeze(1)
+        n, E = self.num_nodes, col.numel()
+        starts = torch.cat([(crow[:-1] + E * head).flatten(), crow.new_tensor([heads * E])])
+        return self._ones(starts, (col + n * head).flatten(), (heads * n, heads * n))
+
+    def _ones(self, crow: Tensor, col: Tensor, shape: tuple[int, int]) -> Tensor:
+        return csr_tensor(crow, col, torch.ones(col.numel(), dtype=self.dtype, device=col.device), shape)
+
+
+class _Attention(torch.autograd.Function):
+    """out (n, H, C) from x (n, H, C) and a (n, 2H), which holds a_src and a_dst side by side."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: Any, pattern: AttentionPattern, x: Tensor, a: Tensor, slope: float, p: float
+    ) -> Tensor:
+        n, H, C = x.shape
+        z = sparse_product(pattern.ends, a.reshape(2 * n, H))  # z_ij = a_src_j + a_dst_i
+        positive = z > 0
+        logits = functional.leaky_relu_(z, slope)
+        maximum = torch.segment_reduce(logits, "max", offsets=pattern.crow)
+        e = logits.sub_(sparse_product(pattern.spread, maximum)).exp_()  # e_ij = exp(l_ij − m_i)
+        S = sparse_product(pattern.sum_in, e).add_(1e-16)
+        f = functional.dropout(e, p) if p > 0 else e
+        # Heads first from here on, (H, E) and (H, n, C): a head's values must lie together for the product.
+        f, x = f.t().contiguous(), x.transpose(0, 1).contiguous()
+        weighted = with_values(pattern.blocks(H).matrix, f.view(-1))
+        total = sparse_product(weighted, x.view(H * n, C)).view(H, n, C)  # Σ_j f_ij x_j
+        out = x.new_empty(n, H, C)
+        torch.div(total, S.t().unsqueeze(-1), out=out.transpose(0, 1))
+        ctx.pattern, ctx.slope = pattern, slope
+        ctx.save_for_backward(x, e, f, S, positive, out)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor, Tensor, None, None]:  # type: ignore[override]
+        x, e, f, S, positive, out = ctx.saved_tensors
+        pattern, (H, n, C) = ctx.pattern, x.shape
+        blocks = pattern.blocks(H)
+        share = (gradient * out).sum(dim=-1).div_(S)  # ⟨γ_i, out_i⟩
+        scaled = torch.div(gradient.transpose(0, 1), S.t().unsqueeze(-1), out=torch.empty_like(x))  # γ, heads first
+        by_head = _on_edges(blocks.matrix, scaled.view(H * n, C), x.view(H * n, C)).view(H, -1).mul_(f)
+        d_logits = sparse_product(pattern.spread, share).mul_(e)
+        torch.sub(by_head.t(), d_logits, out=d_logits)  # l̄_ij = f_ij ⟨γ_i, x_j⟩ − e_ij ⟨γ_i, out_i⟩
+        d_z = torch.where(positive, d_logits, ctx.slope * d_logits)
+        d_a = sparse_product(pattern.into_ends, d_z).view(n, 2 * H)
+        mirrored = with_values(blocks.transposed, f.index_select(1, pattern.by_source).view(-1))
+        d_x = sparse_product(mirrored, scaled.view(H * n, C)).view(H, n, C)  # x̄_j = Σ_i f_ij γ_i
+        return None, d_x.transpose(0, 1), d_a, None, None
+
+
+def _on_edges(pattern: Tensor, left: Tensor, right: Tensor) -> Tensor:
+    """⟨left_i, right_j⟩ at the pattern's places; on a CPU half the time of gathering both sides, and no memory."""
+    if pattern.values().numel() > pattern.numel():  # so many parallel edges that torch's kernel would refuse them
+        row = torch.repeat_interleave(pattern.crow_indices().diff())
+        return (left[row] * right[pattern.col_indices()]).sum(dim=-1)
+    # Written in place: a result of its own would copy the pattern first.
+    result = with_values(pattern, torch.zeros_like(pattern.values()))
+    return torch.sparse.sampled_addmm(result, left, right.t(), out=result).values()
+
+
+class FusedGATConv(GATConv):
+    """GATConv without edge features on an :class:`AttentionPattern`; parameters, start and definition are GATConv's."""
+
+    def forward(self, x: Tensor, pattern: AttentionPattern) -> Tensor:  # type: ignore[override]
+        H, C = self.heads, self.out_channels
+        features = self.lin(x)
+        # ⟨x_h, att_h⟩ for every head at once: (n, HC) times the attention vectors as blocks (HC, 2H).
+        heads = torch.eye(H, dtype=features.dtype, device=features.device).unsqueeze(1)
+        vectors = torch.stack([self.att_src[0], self.att_dst[0]])  # (2, H, C)
+        blocks = (vectors.unsqueeze(-1) * heads).permute(1, 2, 0, 3).reshape(H * C, 2 * H)
+        p = self.dropout if self.training else 0.0
+        out = _Attention.apply(pattern, features.view(-1, H, C), features @ blocks, self.negative_slope, p)
+        out = out.reshape(-1, H * C) if self.concat else out.mean(dim=1)
+        out = out if self.res is None else out + self.res(x)
+        return out if self.bias is None else out + self.bias
