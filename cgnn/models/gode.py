@@ -82,7 +82,9 @@ class GODE(nn.Module):
         return second(first(state, *self._edges).relu(), *self._edges)
 
 
-def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, derivative: str) -> GODE:
+def build(
+    data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, derivative: str, fused: bool = True
+) -> GODE:
     return GODE(
         data.num_features,
         hyperparameters.hidden,
@@ -92,4 +94,5 @@ def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, deriv
         heads=hyperparameters.heads,
         input_dropout=hyperparameters.input_dropout,
         dropout=hyperparameters.dropout,
+        fused=fused,
     )
