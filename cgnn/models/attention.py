@@ -94,8 +94,7 @@ class _Attention(torch.autograd.Function):
     ) -> Tensor:
         n, H, C = x.shape
         z = sparse_product(pattern.ends, a.reshape(2 * n, H))  # z_ij = a_src_j + a_dst_i
-        positive = z > 0
-        logits = functional.leaky_relu_(z, slope)
+        logits = functional.leaky_relu(z, slope)
         maximum = torch.segment_reduce(logits, "max", offsets=pattern.crow)
         e = logits.sub_(sparse_product(pattern.spread, maximum)).exp_()  # e_ij = exp(l_ij − m_i)
         S = sparse_product(pattern.sum_in, e).add_(1e-16)
@@ -107,13 +106,13 @@ class _Attention(torch.autograd.Function):
         out = x.new_empty(n, H, C)
         torch.div(total, S.t().unsqueeze(-1), out=out.transpose(0, 1))
         ctx.pattern, ctx.slope = pattern, slope
-        ctx.save_for_backward(x, e, f, S, positive, out)
+        ctx.save_for_backward(x, z, e, f, S, out)
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor, Tensor, None, None]:  # type: ignore[override]
-        x, e, f, S, positive, out = ctx.saved_tensors
+        x, z, e, f, S, out = ctx.saved_tensors
         pattern, (H, n, C) = ctx.pattern, x.shape
         blocks = pattern.blocks(H)
         share = (gradient * out).sum(dim=-1).div_(S)  # ⟨γ_i, out_i⟩
@@ -121,7 +120,7 @@ class _Attention(torch.autograd.Function):
         by_head = _on_edges(blocks.matrix, scaled.view(H * n, C), x.view(H * n, C)).view(H, -1).mul_(f)
         d_logits = sparse_product(pattern.spread, share).mul_(e)
         torch.sub(by_head.t(), d_logits, out=d_logits)  # l̄_ij = f_ij ⟨γ_i, x_j⟩ − e_ij ⟨γ_i, out_i⟩
-        d_z = torch.where(positive, d_logits, ctx.slope * d_logits)
+        d_z = torch.ops.aten.leaky_relu_backward(d_logits, z, ctx.slope, False)
         d_a = sparse_product(pattern.into_ends, d_z).view(n, 2 * H)
         mirrored = with_values(blocks.transposed, f.index_select(1, pattern.by_source).view(-1))
         d_x = sparse_product(mirrored, scaled.view(H * n, C)).view(H, n, C)  # x̄_j = Σ_i f_ij γ_i

@@ -82,9 +82,7 @@ class GODE(nn.Module):
         return second(first(state, *self._edges).relu(), *self._edges)
 
 
-def build(
-    data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, derivative: str, fused: bool = True
-) -> GODE:
+def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, derivative: str, fused: bool = True) -> GODE:
     return GODE(
         data.num_features,
         hyperparameters.hidden,
