@@ -24,6 +24,7 @@ from torch.nn import functional
 from torch_geometric.nn import GATConv
 
 from cgnn.dynamics.sparse import csr_tensor, sparse_product, with_values
+from cgnn.models.random_streams import dropout
 
 
 class Blocks(NamedTuple):
@@ -98,7 +99,7 @@ class _Attention(torch.autograd.Function):
         maximum = torch.segment_reduce(logits, "max", offsets=pattern.crow)
         e = logits.sub_(sparse_product(pattern.spread, maximum)).exp_()  # e_ij = exp(l_ij − m_i)
         S = sparse_product(pattern.sum_in, e).add_(1e-16)
-        f = functional.dropout(e, p) if p > 0 else e
+        f = dropout(e, p, training=p > 0)
         # Heads first from here on, (H, E) and (H, n, C): a head's values must lie together for the product.
         f, x = f.t().contiguous(), x.transpose(0, 1).contiguous()
         weighted = with_values(pattern.blocks(H).matrix, f.view(-1))
