@@ -12,7 +12,7 @@ gradient of out and γ_i = ḡ_i / S_i, its gradient is
     l̄_ij = f_ij ⟨γ_i, x_j⟩ − e_ij ⟨γ_i, out_i⟩,     z̄ = l̄ ⊙ LeakyReLU'(z),     x̄_j = Σ_i f_ij γ_i,
     ā_src_j = Σ_i z̄_ij,     ā_dst_i = Σ_j z̄_ij.
 
-The second term of l̄ is that of the softmax, Σ_k f_ik ⟨γ_i, x_k⟩ = ⟨γ_i, out_i⟩ S_i / S_i: a product of nodes as well.
+The second term of l̄ is the softmax's: Σ_k f_ik ⟨γ_i, x_k⟩ / S_i, a sum over edges, is a product of nodes.
 """
 
 from typing import Any, NamedTuple
@@ -27,11 +27,18 @@ from cgnn.dynamics.sparse import csr_tensor, sparse_product, with_values
 from cgnn.models.random_streams import dropout
 
 
-class Blocks(NamedTuple):
-    """The pattern once a head on the diagonal (Hn × Hn), and its transpose: one product serves all heads."""
+class PerHead(NamedTuple):
+    """The pattern as (nH × nH), row iH + h to columns jH + h, so that one product on (nH, C) serves all heads.
+
+    Values on edges are (E, H); ``order`` and ``transposed_order`` take them into the order of the matrices, ``place``
+    takes those of ``matrix`` back.
+    """
 
     matrix: Tensor
     transposed: Tensor
+    order: Tensor
+    transposed_order: Tensor
+    place: Tensor
 
 
 class AttentionPattern:
@@ -62,25 +69,35 @@ class AttentionPattern:
         starts = torch.zeros(2 * n + 1, dtype=torch.int64, device=edges.device)
         starts[1:] = torch.bincount(ends, minlength=2 * n).cumsum(0)
         self.into_ends = self._ones(starts, into_ends // 2, (2 * n, E))
-        self._blocks: dict[int, Blocks] = {}
+        self._per_head: dict[int, PerHead] = {}
 
-    def blocks(self, heads: int) -> Blocks:
-        """Built when a layer first asks; layers of equally many heads share them."""
-        if heads not in self._blocks:
-            starts, targets = (self.crow, self.source), (self.crow_by_source, self.target[self.by_source])
-            self._blocks[heads] = Blocks(self._repeated(*starts, heads), self._repeated(*targets, heads))
-        return self._blocks[heads]
+    def per_head(self, heads: int) -> PerHead:
+        """Built when a layer first asks; layers of equally many heads share it."""
+        if heads not in self._per_head:
+            matrix, place = self._interleaved(self.crow, self.target, self.source, heads)
+            source, target = self.source[self.by_source], self.target[self.by_source]
+            transposed, transposed_place = self._interleaved(self.crow_by_source, source, target, heads)
+            entry = torch.arange(place.numel(), device=place.device)
+            order, transposed_order = torch.empty_like(place), torch.empty_like(place)
+            order[place] = entry
+            transposed_order[transposed_place] = entry.view(-1, heads)[self.by_source].flatten()
+            self._per_head[heads] = PerHead(matrix, transposed, order, transposed_order, place)
+        return self._per_head[heads]
 
     def _starts(self, index: Tensor) -> Tensor:
         crow = torch.zeros(self.num_nodes + 1, dtype=torch.int64, device=index.device)
         crow[1:] = torch.bincount(index, minlength=self.num_nodes).cumsum(0)
         return crow
 
-    def _repeated(self, crow: Tensor, col: Tensor, heads: int) -> Tensor:
-        head = torch.arange(heads, device=col.device).unsqueeze(1)
-        n, E = self.num_nodes, col.numel()
-        starts = torch.cat([(crow[:-1] + E * head).flatten(), crow.new_tensor([heads * E])])
-        return self._ones(starts, (col + n * head).flatten(), (heads * n, heads * n))
+    def _interleaved(self, crow: Tensor, row: Tensor, col: Tensor, heads: int) -> tuple[Tensor, Tensor]:
+        """The matrix, and the place of each edge's and head's value (E, H) in it."""
+        n, E, head = self.num_nodes, col.numel(), torch.arange(heads, device=col.device)
+        starts = heads * crow[:-1, None] + head * crow.diff()[:, None]  # of row iH + h
+        place = (starts[row] + (torch.arange(E, device=col.device) - crow[row])[:, None]).flatten()
+        columns = torch.empty_like(place)
+        columns[place] = (heads * col[:, None] + head).flatten()
+        crow = torch.cat([starts.flatten(), crow.new_tensor([heads * E])])
+        return self._ones(crow, columns, (heads * n, heads * n)), place
 
     def _ones(self, crow: Tensor, col: Tensor, shape: tuple[int, int]) -> Tensor:
         return csr_tensor(crow, col, torch.ones(col.numel(), dtype=self.dtype, device=col.device), shape)
@@ -100,12 +117,9 @@ class _Attention(torch.autograd.Function):
         e = logits.sub_(sparse_product(pattern.spread, maximum)).exp_()  # e_ij = exp(l_ij − m_i)
         S = sparse_product(pattern.sum_in, e).add_(1e-16)
         f = dropout(e, p, training=p > 0)
-        # Heads first from here on, (H, E) and (H, n, C): a head's values must lie together for the product.
-        f, x = f.t().contiguous(), x.transpose(0, 1).contiguous()
-        weighted = with_values(pattern.blocks(H).matrix, f.view(-1))
-        total = sparse_product(weighted, x.view(H * n, C)).view(H, n, C)  # Σ_j f_ij x_j
-        out = x.new_empty(n, H, C)
-        torch.div(total, S.t().unsqueeze(-1), out=out.transpose(0, 1))
+        per_head = pattern.per_head(H)
+        weights = with_values(per_head.matrix, f.view(-1).index_select(0, per_head.order))
+        out = sparse_product(weights, x.reshape(n * H, C)).view(n, H, C).div_(S.unsqueeze(-1))  # (1/S_i) Σ_j f_ij x_j
         ctx.pattern, ctx.slope = pattern, slope
         ctx.save_for_backward(x, z, e, f, S, out)
         return out
@@ -114,18 +128,18 @@ class _Attention(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor, Tensor, None, None]:  # type: ignore[override]
         x, z, e, f, S, out = ctx.saved_tensors
-        pattern, (H, n, C) = ctx.pattern, x.shape
-        blocks = pattern.blocks(H)
-        share = (gradient * out).sum(dim=-1).div_(S)  # ⟨γ_i, out_i⟩
-        scaled = torch.div(gradient.transpose(0, 1), S.t().unsqueeze(-1), out=torch.empty_like(x))  # γ, heads first
-        by_head = _on_edges(blocks.matrix, scaled.view(H * n, C), x.view(H * n, C)).view(H, -1).mul_(f)
-        d_logits = sparse_product(pattern.spread, share).mul_(e)
-        torch.sub(by_head.t(), d_logits, out=d_logits)  # l̄_ij = f_ij ⟨γ_i, x_j⟩ − e_ij ⟨γ_i, out_i⟩
+        pattern, (n, H, C) = ctx.pattern, x.shape
+        per_head = pattern.per_head(H)
+        scaled = (gradient / S.unsqueeze(-1)).reshape(n * H, C)  # γ_i = ḡ_i / S_i
+        share = (scaled.view(n, H, C) * out).sum(dim=-1)  # ⟨γ_i, out_i⟩
+        d_logits = _on_edges(per_head.matrix, scaled, x.reshape(n * H, C)).index_select(0, per_head.place).view_as(e)
+        # l̄_ij = f_ij ⟨γ_i, x_j⟩ − e_ij ⟨γ_i, out_i⟩
+        d_logits.mul_(f).addcmul_(sparse_product(pattern.spread, share), e, value=-1)
         d_z = torch.ops.aten.leaky_relu_backward(d_logits, z, ctx.slope, False)
         d_a = sparse_product(pattern.into_ends, d_z).view(n, 2 * H)
-        mirrored = with_values(blocks.transposed, f.index_select(1, pattern.by_source).view(-1))
-        d_x = sparse_product(mirrored, scaled.view(H * n, C)).view(H, n, C)  # x̄_j = Σ_i f_ij γ_i
-        return None, d_x.transpose(0, 1), d_a, None, None
+        weights = with_values(per_head.transposed, f.view(-1).index_select(0, per_head.transposed_order))
+        d_x = sparse_product(weights, scaled).view(n, H, C)  # x̄_j = Σ_i f_ij γ_i
+        return None, d_x, d_a, None, None
 
 
 def _on_edges(pattern: Tensor, left: Tensor, right: Tensor) -> Tensor:
@@ -133,6 +147,8 @@ def _on_edges(pattern: Tensor, left: Tensor, right: Tensor) -> Tensor:
     if pattern.values().numel() > pattern.numel():  # so many parallel edges that torch's kernel would refuse them
         row = torch.repeat_interleave(pattern.crow_indices().diff())
         return (left[row] * right[pattern.col_indices()]).sum(dim=-1)
+    # torch's kernel takes twice to four times as long if the columns do not fill its vectors of eight.
+    left, right = (functional.pad(side, (0, -side.shape[1] % 8)) for side in (left, right))
     # Written in place: a result of its own would copy the pattern first.
     result = with_values(pattern, torch.zeros_like(pattern.values()))
     return torch.sparse.sampled_addmm(result, left, right.t(), out=result).values()

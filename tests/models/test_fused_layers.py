@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch_geometric.nn import GATConv, GCNConv
 
 from cgnn.models.attention import AttentionPattern, FusedGATConv, _Attention
@@ -13,6 +14,7 @@ from cgnn.models.gat import GAT, with_self_loops
 from cgnn.models.gcn import GCN
 from cgnn.models.gcn_layer import FusedGCNConv, gcn_propagation
 from cgnn.models.gode import GODE
+from cgnn.models.random_streams import dropout
 
 FEATURES, CLASSES = 5, 3
 TOLERANCE = {torch.float64: {"rtol": 1e-10, "atol": 1e-10}, torch.float32: {"rtol": 1e-4, "atol": 1e-5}}
@@ -65,11 +67,13 @@ def test_a_graph_is_fused_when_its_matrix_is_symmetric_and_constant() -> None:
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("heads", [1, 3, 8])
+@pytest.mark.parametrize("heads", [1, 8])
 @pytest.mark.parametrize("concat", [True, False])
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("dtype", TOLERANCE)
-def test_a_fused_gat_layer_is_pygs(name: str, heads: int, concat: bool, training: bool, dtype: torch.dtype) -> None:
+def test_a_fused_gat_layer_is_pygs(
+    name: str, heads: int, concat: bool, training: bool, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
     edge_index, nodes = GRAPHS[name]
     pattern = AttentionPattern(with_self_loops(edge_index, nodes), nodes, dtype)
     layers = []
@@ -78,7 +82,8 @@ def test_a_fused_gat_layer_is_pygs(name: str, heads: int, concat: bool, training
         made = layer(FEATURES, 4, heads=heads, concat=concat, dropout=0.6, add_self_loops=False)
         layers.append(made.to(dtype).train(training))
     found = outcome(layers[0], nodes, dtype, pattern)
-    # Dropout falls on the same edges if PyG gets them in the pattern's order.
+    # Dropout falls on the same edges if PyG gets them in the pattern's order, and cuts its mask from the same bits.
+    monkeypatch.setattr(functional, "dropout", dropout)
     expected = outcome(layers[1], nodes, dtype, torch.stack([pattern.source, pattern.target]))
     torch.testing.assert_close(found, expected, **TOLERANCE[dtype])
 
