@@ -149,9 +149,7 @@ def _on_edges(pattern: Tensor, left: Tensor, right: Tensor) -> Tensor:
         return (left[row] * right[pattern.col_indices()]).sum(dim=-1)
     # torch's kernel takes twice to four times as long if the columns do not fill its vectors of eight.
     left, right = (functional.pad(side, (0, -side.shape[1] % 8)) for side in (left, right))
-    # Written in place: a result of its own would copy the pattern first.
-    result = with_values(pattern, torch.zeros_like(pattern.values()))
-    return torch.sparse.sampled_addmm(result, left, right.t(), out=result).values()
+    return torch.sparse.sampled_addmm(pattern, left, right.t(), beta=0).values()
 
 
 class FusedGATConv(GATConv):
