@@ -7,6 +7,6 @@ from cgnn.hyperparameters import Hyperparameters
 from cgnn.models import gcn
 
 
-def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity) -> gcn.GCN:
+def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, fused: bool = True) -> gcn.GCN:
     """At two layers there is one hidden layer and nothing to link: that is plain GCN."""
-    return gcn.build(data, hyperparameters, fidelity, residual=True)
+    return gcn.build(data, hyperparameters, fidelity, residual=True, fused=fused)

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     preset_fidelity = resolve_fidelity(args)
     model, fidelity = registry.resolve_method(args.method, preset_fidelity)
-    axis = registry.entry(model).axis
+    axis, options = registry.entry(model).axis, registry.entry(model).profile_options
     fingerprint = profile_fingerprint(args.method, preset_fidelity)
     check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn profile --method {args.method}")
     settings = resolve_hyperparameters(args, "fixed", model)
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     make_deterministic(args.threads)
     with memory_limit(args.memory_limit, device):
         cost = measure(
-            lambda data: registry.build(model, data, settings, fidelity, seeds=[0]),
+            lambda data: registry.build(model, data, settings, fidelity, seeds=[0], **options),
             graph,
             split,
             fidelity.features,

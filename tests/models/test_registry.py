@@ -3,6 +3,7 @@ import sys
 
 import pytest
 import torch
+from torch_geometric.nn import GATConv, GCNConv
 
 from cgnn.datasets.synthetic import Parameters, generate
 from cgnn.errors import UserError
@@ -59,6 +60,18 @@ def test_the_seed_decides_the_start() -> None:
         first, again, other = (list(build(model, data, settings, Fidelity(), [s]).parameters()) for s in (3, 3, 4))
         assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
         assert not all(torch.equal(a, b) for a, b in zip(first, other, strict=True))
+
+
+@pytest.mark.parametrize("model", ["gcn", "gcn_residual", "gat"])
+def test_profiles_measure_pygs_own_layers_and_trainings_run_the_fused_ones(model: str) -> None:
+    graph = generate("tiny", Parameters(nodes=40, classes=2, features=10, words=3.0))
+    data = graph_tensors(graph, "rows", torch.device("cpu"))
+    settings = published("cora", "fixed", model)
+    assert settings is not None
+    trained = build(model, data, settings, Fidelity(), [0])
+    profiled = build(model, data, settings, Fidelity(), [0], **entry(model).profile_options)
+    assert trained.fused and all(type(conv).__name__.startswith("Fused") for conv in trained.convs)
+    assert not profiled.fused and all(type(conv) in (GCNConv, GATConv) for conv in profiled.convs)
 
 
 def test_an_unknown_model_is_answered_with_the_nearest() -> None:
