@@ -25,7 +25,8 @@ def contestants(problem: Problem, models: tuple[str, ...]) -> Iterator[tuple[str
     for model in ("gcn", "gat"):
         yield model, "pyg", PygEpoch(problem, model, sparse=False)
         yield model, "pyg_sparse", PygEpoch(problem, model, sparse=True)
-        yield model, "ours", OurEpoch(problem, model, settings_of(problem.dataset, model))
+        yield model, "ours", OurEpoch(problem, model, settings_of(problem.dataset, model), fused=False)
+        yield model, "fused", OurEpoch(problem, model, settings_of(problem.dataset, model))
 
 
 def settings_of(dataset: str, model: str) -> Hyperparameters:

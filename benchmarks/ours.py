@@ -21,9 +21,11 @@ class OurEpoch:
     Runs with torch's deterministic algorithms, as `cgnn train` does; the other contestants are spared them.
     """
 
-    def __init__(self, problem: Problem, model: str, settings: Hyperparameters, solver: str = "exact") -> None:
+    def __init__(
+        self, problem: Problem, model: str, settings: Hyperparameters, solver: str = "exact", **options: bool
+    ) -> None:
         self.problem = problem
-        self.model = build(model, problem.data, settings, preset("released", solver=solver), [0])
+        self.model = build(model, problem.data, settings, preset("released", solver=solver), [0], **options)
         seed_dropout(self.model, [0], problem.data.x.device)
         self.optimizer = make_optimizer(self.model, settings)
         self.loss = float("nan")
