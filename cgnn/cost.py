@@ -1,0 +1,112 @@
+"""What the experiments of a config cost: measured where they were run, extrapolated from measured epochs elsewhere."""
+
+import csv
+import statistics
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from cgnn import plan
+from cgnn.chunks import NAME
+
+Speeds = Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One training or search: seconds ``measured`` of what exists, ``expected`` of what does not (None: unknown)."""
+
+    stage: str
+    dataset: str
+    epochs: int
+    measured: float
+    missing_epochs: int
+    expected: float | None
+
+
+def pieces(config: Mapping[str, Any]) -> Iterator[Piece]:
+    """Every training and search that the config asks for. Profiles are not counted: they time themselves."""
+    results, size = Path(config["results"]), config["jobs"]["replicas_per_job"]
+    speeds = measured_speeds(results)
+    for search in plan.searches(config):
+        epochs = config["search"]["epochs"].get(search.dataset, config["search"]["epochs"]["default"])
+        seconds = [float(row["seconds"] or 0) for row in _rows(results / search.folder / "trials.csv")]
+        missing = max(0, config["search"]["trials"] - len(seconds)) * epochs
+        yield _piece(
+            "search", search.dataset, search.model, config["search"]["trials"] * epochs, seconds, missing, speeds
+        )
+    trainings = chain(plan.runs(config), plan.sweeps(config), plan.fidelity(config), plan.curves(config))
+    for training in trainings:
+        epochs = training.epochs or config["protocol"]["epochs"]
+        files = [Path(path) for path in training.files(str(results), size)]
+        there = [path for path in files if path.is_file()]
+        seconds = [float(row["seconds"]) for path in there for row in _rows(path.with_suffix(".seconds.csv"))]
+        missing = sum(_replicas(path) for path in files if path not in there) * epochs
+        stage = training.folder.split("/")[0]
+        # A layer more is an epoch so much longer; the speeds are those of two layers.
+        depth = dict(training.settings).get("layers", 2) / 2
+        total = training.replicas * epochs
+        yield _piece(stage, training.dataset, training.model, total, seconds, missing, speeds, depth)
+
+
+def measured_speeds(results: Path) -> Speeds:
+    """Median seconds an epoch by dataset and model, of the trainings for the tables."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for path in chain(results.glob("runs/**/*.seconds.csv"), results.glob("residual/*/*/2/*.seconds.csv")):
+        for row in _rows(path):
+            if row["seconds_per_epoch"]:
+                found.setdefault((row["dataset"], row["model"]), []).append(float(row["seconds_per_epoch"]))
+    return {key: statistics.median(values) for key, values in found.items()}
+
+
+def summary(found: list[Piece], cores: int) -> str:
+    """A line a dataset and stage, and the sum: core-hours measured, expected for the rest, and epochs."""
+    lines = [f"{'':<24}{'epochs':>10}{'measured':>12}{'rest':>12}   core-hours"]
+    keys = list(dict.fromkeys((piece.dataset, piece.stage) for piece in found))
+    for dataset, stage in sorted(keys):
+        members = [piece for piece in found if (piece.dataset, piece.stage) == (dataset, stage)]
+        lines.append(_line(f"{dataset}, {stage}", members))
+    lines.append(_line("all", found))
+    unknown = sum(piece.missing_epochs for piece in found if piece.expected is None)
+    total = sum(piece.measured + (piece.expected or 0) for piece in found) / 3600
+    lines.append(f"\n{total:.1f} core-hours in all, {total / cores:.1f} hours on {cores} cores")
+    if unknown:
+        lines.append(f"not in it: {unknown:,} epochs of models not timed on their dataset yet")
+    return "\n".join(lines)
+
+
+def _line(label: str, members: list[Piece]) -> str:
+    epochs = sum(piece.epochs for piece in members)
+    measured = sum(piece.measured for piece in members) / 3600
+    rest = sum(piece.expected or 0 for piece in members) / 3600
+    return f"{label:<24}{epochs:>10,}{measured:>12.2f}{rest:>12.2f}"
+
+
+def _piece(
+    stage: str,
+    dataset: str,
+    model: str,
+    epochs: int,
+    seconds: list[float],
+    missing: int,
+    speeds: Speeds,
+    times: float = 1,
+) -> Piece:
+    speed = speeds.get((dataset, model))
+    expected = 0.0 if not missing else None if speed is None else missing * speed * times
+    return Piece(stage, dataset, epochs, sum(seconds), missing, expected)
+
+
+def _replicas(path: Path) -> int:
+    match = NAME.fullmatch(path.name)
+    assert match is not None
+    return int(match[2]) - int(match[1]) + 1
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))

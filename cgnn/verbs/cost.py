@@ -1,0 +1,22 @@
+"""Say what the experiments of a config cost: measured core-hours, and those expected for what is not there yet.
+
+python -m cgnn cost                                   of config.yaml
+python -m cgnn cost --configfile config/quick.yaml    of an overlay
+"""
+
+import argparse
+import os
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="overlays, as for snakemake")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="for the hours on so many cores")
+
+
+def run(args: argparse.Namespace) -> None:
+    from cgnn.config import load, validate
+    from cgnn.cost import pieces, summary
+
+    config = load(args.configfile)
+    validate(config)
+    print(summary(list(pieces(config)), args.cores))
