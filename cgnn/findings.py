@@ -1,0 +1,101 @@
+"""docs/findings.md from its template in paper/: every number in it is looked up in the committed result files."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from cgnn.analysis.reported import load_reported
+from cgnn.analysis.rows import finished, load_rows
+from cgnn.analysis.statistics import Sample
+from cgnn.errors import UserError
+from cgnn.files import write_text
+
+TEMPLATE, PAGE = Path("paper/findings.md.jinja"), Path("docs/findings.md")
+
+
+class Numbers:
+    """What the template may ask for; a number that the results do not hold is an error that names it."""
+
+    def __init__(self, published: Path, reported: Path = Path("paper/reported.yaml")) -> None:
+        self.folder = published
+        self.reported = load_reported(reported)
+        self.claims = {
+            claim["id"]: claim
+            for claim in json.loads((published / "claims.json").read_text(encoding="utf-8"))["claims"]
+        }
+        self._frames: dict[str, pd.DataFrame] = {}
+
+    def run(self, dataset: str, model: str, split: str = "fixed", **choice: str) -> str:
+        """A cell of Tables 2 and 3, by default of preset released with published hyperparameters."""
+        wanted = {
+            "dataset": dataset,
+            "model": model,
+            "split_kind": split,
+            "preset": choice.get("preset", "released"),
+            "hyperparameters": choice.get("source", "published"),
+            "variant": choice.get("variant", ""),
+        }
+        return self._mean("runs", wanted, choice.get("column", "test_accuracy"))
+
+    def switch(self, dataset: str, variant: str, column: str = "test_accuracy") -> str:
+        """A cell of the fidelity table; ``column`` is another selection rule."""
+        return self._mean("fidelity", {"dataset": dataset, "variant": variant}, column)
+
+    def sweep(self, dataset: str, model: str, variant: str) -> str:
+        """A point of the depth and time figure."""
+        return self._mean("sweeps", {"dataset": dataset, "model": model, "variant": variant}, "test_accuracy")
+
+    def paper(self, dataset: str, model: str, split: str = "fixed") -> str:
+        """What the paper prints."""
+        found = self.reported.accuracy(dataset, split, model)
+        if found is None:
+            raise UserError(f"findings: the paper prints no accuracy of {model} on {dataset}, {split} split")
+        return _text(found.mean, found.std)
+
+    def residual_paper(self, dataset: str, layers: int, split: str = "fixed") -> str:
+        found: Sample | None = self.reported.residual(dataset, split, layers)
+        if found is None:
+            raise UserError(f"findings: the paper prints no residual GCN of {layers} layers on {dataset}")
+        return _text(found.mean, found.std)
+
+    def verdict(self, claim: str) -> str:
+        return self.claims[claim]["verdict"]
+
+    def evidence(self, claim: str) -> str:
+        return self.claims[claim]["evidence"]
+
+    def holds(self, name: str, **wanted: str) -> bool:
+        """Whether the results hold such rows: the template leaves out what was not run."""
+        return len(self._rows(name, wanted)) > 1
+
+    def _rows(self, name: str, wanted: dict[str, str]) -> pd.DataFrame:
+        if name not in self._frames:
+            self._frames[name] = load_rows(self.folder / f"{name}.csv")
+        rows = self._frames[name]
+        for column, value in wanted.items():
+            rows = rows[rows[column] == value]
+        return finished(rows)
+
+    def _mean(self, name: str, wanted: dict[str, str], column: str) -> str:
+        values = self._rows(name, wanted)[column]
+        if len(values) < 2:
+            asked = ", ".join(f"{key} {value}" for key, value in wanted.items() if value)
+            raise UserError(f"findings: {self.folder / name}.csv holds no {asked}; mend the template, or run it")
+        return _text(values.mean(), values.std(ddof=1))
+
+
+def _text(mean: float, std: float) -> str:
+    return f"{mean:.1f} ± {std:.1f}"
+
+
+def render_findings(published: Path, template: Path = TEMPLATE) -> str:
+    import jinja2
+
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    page = environment.from_string(template.read_text(encoding="utf-8"))
+    return page.render(n=Numbers(published)).rstrip("\n") + "\n"
+
+
+def renew_findings(published: Path, template: Path = TEMPLATE, page: Path = PAGE) -> None:
+    write_text(page, render_findings(published, template))

@@ -1,0 +1,37 @@
+"""The page on what was found: each of its numbers is one of the committed results."""
+
+from pathlib import Path
+
+import pytest
+
+from cgnn.errors import UserError
+from cgnn.findings import PAGE, Numbers, render_findings
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = Path("results/published")
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def test_the_page_is_what_its_template_makes_of_the_committed_results():
+    assert PAGE.read_text(encoding="utf-8") == render_findings(PUBLISHED)
+
+
+def test_a_number_is_that_of_the_rows():
+    rows = [line.split(",") for line in (PUBLISHED / "summary.csv").read_text().splitlines()]
+    cell = next(dict(zip(rows[0], row, strict=True)) for row in rows if row[:6] == CGNN_ON_CORA)
+    found = Numbers(PUBLISHED).run("cora", "cgnn")
+    assert found == f"{float(cell['mean']):.1f} ± {float(cell['std']):.1f}"
+    assert Numbers(PUBLISHED).paper("cora", "cgnn") == "84.2 ± 1.0"
+
+
+CGNN_ON_CORA = ["cora", "fixed", "cgnn", "released", "published", ""]
+
+
+def test_what_was_not_run_is_named():
+    with pytest.raises(UserError, match="holds no dataset cora, model no_such_model"):
+        Numbers(PUBLISHED).run("cora", "no_such_model")
+    assert not Numbers(PUBLISHED).holds("runs", model="no_such_model")
