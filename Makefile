@@ -30,11 +30,12 @@ $(INSTALLED): requirements.lock pyproject.toml
 	  echo "$$wanted" > $@; \
 	else touch $@; fi
 
+# Why a job runs can be a hundred file names long; `snakemake -n` says it.
 quick: install
-	snakemake --cores all --configfile config/quick.yaml
+	snakemake --cores all --quiet reason --configfile config/quick.yaml
 
 paper: install
-	snakemake --cores all
+	snakemake --cores all --quiet reason
 
 test: install
 	python -m pytest -n 2 --dist loadgroup

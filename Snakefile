@@ -36,6 +36,8 @@ include: CODE / "workflow/rules/paper.smk"
 rule all:
     """Everything: what a reader of the paper would look at, and every file it was made from."""
     default_target: True
+    message:
+        "everything is made"
     input:
         rules.data.input,
         rules.searches.input,
