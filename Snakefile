@@ -36,8 +36,6 @@ include: CODE / "workflow/rules/paper.smk"
 rule all:
     """Everything: what a reader of the paper would look at, and every file it was made from."""
     default_target: True
-    message:
-        "everything is made"
     input:
         rules.data.input,
         rules.searches.input,
@@ -49,3 +47,5 @@ rule all:
         rules.tables.input,
         rules.figures.input,
         rules.report.input,
+    message:
+        "everything is made"
