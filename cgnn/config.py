@@ -157,6 +157,7 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
     for name, variant in active(config["fidelity"]["variants"]).items():
         yield from _unknown(f"fidelity.variants.{name}.model", [variant["model"]], MODELS)
         yield from _unknown(f"fidelity.variants.{name}.preset", [variant["preset"]], PRESETS)
+        yield from _unknown(f"fidelity.variants.{name}.datasets", variant.get("datasets", []), datasets)
         try:
             preset("released", **variant.get("switches", {}))
         except UserError as error:

@@ -136,6 +136,8 @@ def fidelity(config: Config) -> Iterator[Training]:
     section = config["fidelity"]
     for dataset in _chosen(config, section["datasets"]):
         for variant, entry in active(section["variants"]).items():
+            if dataset not in entry.get("datasets", section["datasets"]):
+                continue
             yield Training(
                 folder=f"fidelity/{dataset}/{variant}",
                 dataset=dataset,

@@ -6,7 +6,7 @@ from cgnn.config import load, overlay, validate
 from cgnn.errors import UserError
 from cgnn.plan import curves, fidelity, profiles, runs, searches, sweeps
 
-OVERLAYS = ("quick", "short", "nell_partial")
+OVERLAYS = ("quick", "published", "nell_partial")
 
 
 def complaint(**changes) -> str:
@@ -46,6 +46,10 @@ def test_the_configs_that_come_with_the_project_are_good(name):
             {"fidelity": {"variants": {"paper": {"switches": {"alpha": "tabled"}}}}},
             ["variants.paper.switches", "tabulated"],
         ),
+        (
+            {"fidelity": {"variants": {"paper": {"datasets": ["pubmd"]}}}},
+            ["fidelity.variants.paper.datasets", "did you mean pubmed?"],
+        ),
         ({"profiles": {"methods": {"cgnn_exakt": {}}}}, ["profiles.methods.cgnn_exakt"]),
         ({"datasets": {"mine": {"pth": "a.npz"}}}, ["datasets.mine.pth", "did you mean path?"]),
         ({"datasets": {"cora": False, "citeseer": False, "pubmed": False}}, ["datasets", "switched off"]),
@@ -79,6 +83,12 @@ def test_the_full_config_states_the_tables_of_the_paper():
     )
     assert {variant.dataset for variant in fidelity(config)} == {"cora", "citeseer", "pubmed"}
     assert all(variant.replicas >= 10 for variant in fidelity(config))
+
+
+def test_a_switch_may_be_tried_on_some_datasets_only():
+    config = overlay(load([]), {"fidelity": {"variants": {"paper": {"datasets": ["cora"]}}}})
+    assert [item.dataset for item in fidelity(config) if item.variant == "paper"] == ["cora"]
+    assert {item.dataset for item in fidelity(config) if item.variant == "released"} == {"cora", "citeseer", "pubmed"}
 
 
 @pytest.mark.parametrize("name", [None, *OVERLAYS])
