@@ -94,7 +94,8 @@ def render_findings(published: Path, template: Path = TEMPLATE) -> str:
 
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page = environment.from_string(template.read_text(encoding="utf-8"))
-    return page.render(n=Numbers(published)).rstrip("\n") + "\n"
+    nell = published.with_name(f"{published.name}_nell_partial")
+    return page.render(n=Numbers(published), nell=Numbers(nell) if nell.is_dir() else None).rstrip("\n") + "\n"
 
 
 def renew_findings(published: Path, template: Path = TEMPLATE, page: Path = PAGE) -> None:
