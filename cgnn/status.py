@@ -113,7 +113,7 @@ def _training_cell(results: str, size: int, kind: str, section: str, t: plan.Tra
             continue
         left += 1
         busy += path in running
-        done += len(list(Path(f"{path}.journal").glob("*.json")))
+        done += len(list(Path(f"{path}.journal").glob("[0-9]*.json")))
     row = t.model
     if section == "runs":
         section = f"runs, {t.split_kind} split, {t.preset}, {t.source}"

@@ -29,7 +29,7 @@ def wait_for(condition: Callable[[], object], seconds: float = 300) -> None:
 
 
 def journal(project) -> list[Path]:
-    return sorted(project.path.glob(f"{CHUNK}.journal/*.json"))
+    return sorted(project.path.glob(f"{CHUNK}.journal/[0-9]*.json"))
 
 
 def kill_verb(process: subprocess.Popen, verb: str) -> None:
