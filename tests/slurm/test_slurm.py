@@ -142,10 +142,10 @@ def test_a_cancelled_training_comes_back_and_keeps_its_finished_replicas(copy_pr
     training = project.wait_for_training(process)
     assert training["CUDA_VISIBLE_DEVICES"] in ("0", "1")
     journal = project.folder / "results/test/runs/synthetic/fixed/cgnn/released/published/0-7.csv.journal"
-    wait_until(lambda: list(journal.glob("*.json")))
+    wait_until(lambda: list(journal.glob("[0-9]*.json")))
     subprocess.run(["scancel", training["SLURM_JOB_ID"]], check=True)
     wait_until(lambda: not project.trainings())
-    kept = {path: path.stat().st_mtime_ns for path in journal.glob("*.json")}
+    kept = {path: path.stat().st_mtime_ns for path in journal.glob("[0-9]*.json")}
     assert kept
     project.wait_for_training(process)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
