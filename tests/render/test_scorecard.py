@@ -91,6 +91,13 @@ def shown(browser, selector):
     return [node for node in browser.find_elements("css selector", selector) if node.is_displayed()]
 
 
+def wait(browser, reached, otherwise):
+    """The browser tells a page of a new colour scheme or size with its next frame, not at once."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(browser, 20, poll_frequency=0.05).until(lambda _: reached(), otherwise)
+
+
 def test_it_loads_without_console_messages_or_network_requests(browser, page):
     assert browser.get_log("browser") == []
     sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
@@ -175,7 +182,7 @@ def test_dark_and_light_follow_the_system_and_the_button(browser):
     browser.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     )
-    assert background() != light
+    wait(browser, lambda: background() != light, "the page did not turn dark with the system")
     browser.execute_script("window.scrollTo({top: 0, behavior: 'instant'})")
     browser.find_element("id", "theme").click()
     assert background() == light
@@ -186,6 +193,7 @@ def test_dark_and_light_follow_the_system_and_the_button(browser):
 def test_no_width_scrolls_sideways(browser, width):
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    wait(browser, lambda: browser.execute_script("return window.innerWidth") == width, f"no window {width} wide")
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
