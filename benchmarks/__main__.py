@@ -22,7 +22,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="Cora, few repeats and small sizes: half a minute")
     parser.add_argument("--only", default=",".join(PARTS), help=f"comma-separated parts of {','.join(PARTS)}")
-    parser.add_argument("--datasets", default=",".join(DATASETS), help="of the epochs, comma-separated")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="torch threads (default: all cores)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/out"), help="folder for bench.json and bench.md")
     options = parser.parse_args(arguments)
@@ -30,9 +29,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for part in parts:
         if part not in PARTS:
             raise UserError(f"--only: found {part!r}, expected some of {','.join(PARTS)}")
-    for dataset in options.datasets.split(","):
-        if dataset not in DATASETS:
-            raise UserError(f"--datasets: found {dataset!r}, expected some of {','.join(DATASETS)}")
     warnings.filterwarnings("ignore", message=".*Sparse (CSR|invariant).*")
     # torch's profiler, which counts the memory, announces each start and stop below this level.
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
@@ -69,9 +65,7 @@ def epochs(content: dict[str, Any], options: argparse.Namespace) -> Iterator[Non
     content["rows"] = []
     # All cores first: a reader who takes the first row of a name gets those.
     for dataset, count in dict.fromkeys([*((name, options.threads) for name in DATASETS), ("cora", 1)]):
-        if dataset not in options.datasets.split(",") or (
-            options.quick and (dataset, count) != ("cora", options.threads)
-        ):
+        if options.quick and (dataset, count) != ("cora", options.threads):
             continue
         say(f"epochs: {dataset}, {count} thread{'s' if count > 1 else ''}")
         content["rows"] += measure_epochs(load_problem(dataset), count, QUICK if options.quick else Plan())

@@ -20,6 +20,12 @@ class Chunk:
         if not 0 <= self.first <= self.last:
             raise ValueError(f"chunk {self.first}-{self.last}: expected 0 ≤ first ≤ last")
 
+    @classmethod
+    def of(cls, path: Path | str) -> "Chunk | None":
+        """The chunk that a file's name says, or None for any other file."""
+        match = NAME.fullmatch(Path(path).name)
+        return cls(int(match[1]), int(match[2])) if match and int(match[1]) <= int(match[2]) else None
+
     def __str__(self) -> str:
         return f"{self.first}-{self.last}"
 
@@ -52,9 +58,9 @@ def chunks_in(folder: Path | str) -> tuple[list[Chunk], list[Chunk]]:
     finished: set[Chunk] = set()
     begun: set[Chunk] = set()
     for path in Path(folder).iterdir() if Path(folder).is_dir() else ():
-        match = NAME.fullmatch(path.name)
-        if match and int(match[1]) <= int(match[2]):
-            (begun if match[3] else finished).add(Chunk(int(match[1]), int(match[2])))
+        chunk = Chunk.of(path)
+        if chunk is not None:
+            (begun if path.suffix == ".journal" else finished).add(chunk)
     return sorted(finished), sorted(begun)
 
 

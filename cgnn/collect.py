@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cgnn.chunks import NAME
+from cgnn.chunks import Chunk
 from cgnn.errors import UserError
 from cgnn.files import write_text
 
@@ -96,14 +96,13 @@ def write_rows(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
 
 def _check_replicas(path: Path, rows: list[Row]) -> None:
     """A chunk holds just the replicas its name says."""
-    match = NAME.fullmatch(path.name)
-    if match:
-        wanted = [str(replica) for replica in range(int(match[1]), int(match[2]) + 1)]
+    chunk = Chunk.of(path)
+    if chunk is not None:
         found = [row.get("replica") for row in rows]
-        if found != wanted:
+        if found != [str(replica) for replica in range(chunk.first, chunk.last + 1)]:
             raise UserError(
                 f"{path}: damaged: found replicas {', '.join(map(str, found))}, "
-                f"expected {match[1]} to {match[2]}. {AGAIN}"
+                f"expected {chunk.first} to {chunk.last}. {AGAIN}"
             )
 
 

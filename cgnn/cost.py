@@ -1,6 +1,5 @@
 """What the experiments of a config cost: measured where they were run, extrapolated from measured epochs elsewhere."""
 
-import csv
 import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cgnn import plan
-from cgnn.chunks import NAME
+from cgnn.chunks import Chunk
+from cgnn.collect import read_rows
 
 Speeds = Mapping[tuple[str, str], float]
 
@@ -28,34 +28,34 @@ class Piece:
 
 def pieces(config: Mapping[str, Any]) -> Iterator[Piece]:
     """Every training and search that the config asks for. Profiles are not counted: they time themselves."""
-    results, size = Path(config["results"]), config["jobs"]["replicas_per_job"]
+    results, size, trials = Path(config["results"]), config["jobs"]["replicas_per_job"], config["search"]["trials"]
     speeds = measured_speeds(results)
     for search in plan.searches(config):
         epochs = config["search"]["epochs"].get(search.dataset, config["search"]["epochs"]["default"])
-        seconds = [float(row["seconds"] or 0) for row in _rows(results / search.folder / "trials.csv")]
-        missing = max(0, config["search"]["trials"] - len(seconds)) * epochs
-        yield _piece(
-            "search", search.dataset, search.model, config["search"]["trials"] * epochs, seconds, missing, speeds
-        )
-    trainings = chain(plan.runs(config), plan.sweeps(config), plan.fidelity(config), plan.curves(config))
-    for training in trainings:
+        seconds = _seconds(results / search.folder / "trials.csv")
+        missing = max(0, trials - len(seconds)) * epochs
+        expected = _expected(missing, speeds.get((search.dataset, search.model)))
+        yield Piece("search", search.dataset, trials * epochs, sum(seconds), missing, expected)
+    for training in chain(plan.runs(config), plan.sweeps(config), plan.fidelity(config), plan.curves(config)):
         epochs = training.epochs or config["protocol"]["epochs"]
-        files = [Path(path) for path in training.files(str(results), size)]
-        there = [path for path in files if path.is_file()]
-        seconds = [float(row["seconds"]) for path in there for row in _rows(path.with_suffix(".seconds.csv"))]
-        missing = sum(_replicas(path) for path in files if path not in there) * epochs
-        stage = training.folder.split("/")[0]
+        measured, missing = 0.0, 0
+        for path in map(Path, training.files(str(results), size)):
+            if path.is_file():
+                measured += sum(_seconds(path.with_suffix(".seconds.csv")))
+            else:
+                missing += len(Chunk.of(path) or ()) * epochs
         # A layer more is an epoch so much longer; the speeds are those of two layers.
         depth = dict(training.settings).get("layers", 2) / 2
-        total = training.replicas * epochs
-        yield _piece(stage, training.dataset, training.model, total, seconds, missing, speeds, depth)
+        expected = _expected(missing * depth, speeds.get((training.dataset, training.model)))
+        stage = training.folder.split("/")[0]
+        yield Piece(stage, training.dataset, training.replicas * epochs, measured, missing, expected)
 
 
 def measured_speeds(results: Path) -> Speeds:
     """Median seconds an epoch by dataset and model, of the trainings for the tables."""
     found: dict[tuple[str, str], list[float]] = {}
     for path in chain(results.glob("runs/**/*.seconds.csv"), results.glob("residual/*/*/2/*.seconds.csv")):
-        for row in _rows(path):
+        for row in read_rows(path)[1]:
             if row["seconds_per_epoch"]:
                 found.setdefault((row["dataset"], row["model"]), []).append(float(row["seconds_per_epoch"]))
     return {key: statistics.median(values) for key, values in found.items()}
@@ -84,29 +84,10 @@ def _line(label: str, members: list[Piece]) -> str:
     return f"{label:<24}{epochs:>10,}{measured:>12.2f}{rest:>12.2f}"
 
 
-def _piece(
-    stage: str,
-    dataset: str,
-    model: str,
-    epochs: int,
-    seconds: list[float],
-    missing: int,
-    speeds: Speeds,
-    times: float = 1,
-) -> Piece:
-    speed = speeds.get((dataset, model))
-    expected = 0.0 if not missing else None if speed is None else missing * speed * times
-    return Piece(stage, dataset, epochs, sum(seconds), missing, expected)
+def _expected(epochs: float, speed: float | None) -> float | None:
+    return 0.0 if not epochs else None if speed is None else epochs * speed
 
 
-def _replicas(path: Path) -> int:
-    match = NAME.fullmatch(path.name)
-    assert match is not None
-    return int(match[2]) - int(match[1]) + 1
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+def _seconds(path: Path) -> list[float]:
+    """The column of that name; a trial that diverged has none."""
+    return [float(row["seconds"] or 0) for row in read_rows(path)[1]] if path.is_file() else []

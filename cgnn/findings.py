@@ -7,36 +7,43 @@ import pandas as pd
 
 from cgnn.analysis.reported import load_reported
 from cgnn.analysis.rows import finished, load_rows
-from cgnn.analysis.statistics import Sample
 from cgnn.errors import UserError
 from cgnn.files import write_text
 
-TEMPLATE, PAGE = Path("paper/findings.md.jinja"), Path("docs/findings.md")
+REPORTED, TEMPLATE, PAGE = Path("paper/reported.yaml"), Path("paper/findings.md.jinja"), Path("docs/findings.md")
 
 
 class Numbers:
     """What the template may ask for; a number that the results do not hold is an error that names it."""
 
-    def __init__(self, published: Path, reported: Path = Path("paper/reported.yaml")) -> None:
+    def __init__(self, published: Path) -> None:
         self.folder = published
-        self.reported = load_reported(reported)
+        self.reported = load_reported(REPORTED)
         self.claims = {
             claim["id"]: claim
             for claim in json.loads((published / "claims.json").read_text(encoding="utf-8"))["claims"]
         }
         self._frames: dict[str, pd.DataFrame] = {}
 
-    def run(self, dataset: str, model: str, split: str = "fixed", **choice: str) -> str:
-        """A cell of Tables 2 and 3, by default of preset released with published hyperparameters."""
+    def run(
+        self,
+        dataset: str,
+        model: str,
+        split: str = "fixed",
+        preset: str = "released",
+        source: str = "published",
+        variant: str = "",
+    ) -> str:
+        """A cell of Tables 2 and 3, or with a variant of the residual GCN's."""
         wanted = {
             "dataset": dataset,
             "model": model,
             "split_kind": split,
-            "preset": choice.get("preset", "released"),
-            "hyperparameters": choice.get("source", "published"),
-            "variant": choice.get("variant", ""),
+            "preset": preset,
+            "hyperparameters": source,
+            "variant": variant,
         }
-        return self._mean("runs", wanted, choice.get("column", "test_accuracy"))
+        return self._mean("runs", wanted, "test_accuracy")
 
     def switch(self, dataset: str, variant: str, column: str = "test_accuracy") -> str:
         """A cell of the fidelity table; ``column`` is another selection rule."""
@@ -54,7 +61,7 @@ class Numbers:
         return _text(found.mean, found.std)
 
     def residual_paper(self, dataset: str, layers: int, split: str = "fixed") -> str:
-        found: Sample | None = self.reported.residual(dataset, split, layers)
+        found = self.reported.residual(dataset, split, layers)
         if found is None:
             raise UserError(f"findings: the paper prints no residual GCN of {layers} layers on {dataset}")
         return _text(found.mean, found.std)
@@ -65,38 +72,31 @@ class Numbers:
     def evidence(self, claim: str) -> str:
         return self.claims[claim]["evidence"]
 
-    def holds(self, name: str, **wanted: str) -> bool:
-        """Whether the results hold such rows: the template leaves out what was not run."""
-        return len(self._rows(name, wanted)) > 1
-
-    def _rows(self, name: str, wanted: dict[str, str]) -> pd.DataFrame:
-        if name not in self._frames:
-            self._frames[name] = load_rows(self.folder / f"{name}.csv")
-        rows = self._frames[name]
-        for column, value in wanted.items():
-            rows = rows[rows[column] == value]
-        return finished(rows)
-
     def _mean(self, name: str, wanted: dict[str, str], column: str) -> str:
-        values = self._rows(name, wanted)[column]
-        if len(values) < 2:
+        if name not in self._frames:
+            self._frames[name] = finished(load_rows(self.folder / f"{name}.csv"))
+        rows = self._frames[name]
+        for key, value in wanted.items():
+            rows = rows[rows[key] == value]
+        if len(rows) < 2:
             asked = ", ".join(f"{key} {value}" for key, value in wanted.items() if value)
             raise UserError(f"findings: {self.folder / name}.csv holds no {asked}; mend the template, or run it")
-        return _text(values.mean(), values.std(ddof=1))
+        return _text(rows[column].mean(), rows[column].std(ddof=1))
 
 
 def _text(mean: float, std: float) -> str:
     return f"{mean:.1f} ± {std:.1f}"
 
 
-def render_findings(published: Path, template: Path = TEMPLATE) -> str:
+def render_findings(published: Path) -> str:
+    """The page; NELL's part of it is there if its results lie beside ``published``."""
     import jinja2
 
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    page = environment.from_string(template.read_text(encoding="utf-8"))
+    page = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     nell = published.with_name(f"{published.name}_nell_partial")
     return page.render(n=Numbers(published), nell=Numbers(nell) if nell.is_dir() else None).rstrip("\n") + "\n"
 
 
-def renew_findings(published: Path, template: Path = TEMPLATE, page: Path = PAGE) -> None:
-    write_text(page, render_findings(published, template))
+def renew_findings(published: Path) -> None:
+    write_text(PAGE, render_findings(published))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cgnn import plan
-from cgnn.chunks import NAME
+from cgnn.chunks import Chunk
 from cgnn.render.catalogue import FIGURES, TABLES
 
 
@@ -105,11 +105,10 @@ def estimate(found: Iterable[Cell], config: Mapping[str, Any], cores: int) -> st
 def _training_cell(results: str, size: int, kind: str, section: str, t: plan.Training, running: set[str]) -> Cell:
     done = busy = left = 0
     for path in t.files(results, size):
-        match = NAME.fullmatch(Path(path).name)
-        assert match is not None
-        replicas = int(match[2]) - int(match[1]) + 1
+        chunk = Chunk.of(path)
+        assert chunk is not None
         if Path(path).is_file() and path not in running:
-            done += replicas
+            done += len(chunk)
             continue
         left += 1
         busy += path in running

@@ -1,16 +1,11 @@
 """The measured approach to the fixed point against scipy, and the account of what a results tree cost."""
 
-import sys
-from pathlib import Path
-
+import made_up
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.linalg
 from scipy import sparse
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "render"))
-import made_up
 
 from cgnn.analysis.account import cost, provenance
 from cgnn.datasets.graph import Graph

@@ -1,14 +1,9 @@
 """Choosing a protocol, pairing what belongs together, and the summary by cell."""
 
-import sys
-from pathlib import Path
-
+import made_up
 import pandas as pd
 import pytest
 from scipy import stats
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "render"))
-import made_up
 
 from cgnn.analysis.reported import load_reported
 from cgnn.analysis.rows import choose_protocol, compare, load_rows, missing_reason

@@ -4,21 +4,17 @@ import pandas as pd
 
 from cgnn.analysis import names
 from cgnn.analysis.claims.base import (
-    NOT_TESTABLE,
-    TOO_FEW,
     Claim,
     Comparison,
     Evidence,
     adjust,
     beyond,
+    conclude,
     from_difference,
-    grade,
-    grade_closeness,
     not_testable,
     p_text,
     significant,
     span,
-    untested,
 )
 from cgnn.analysis.reported import CLAIMED, NOT_COMPARABLE
 from cgnn.analysis.rows import cell, compare, finished, in_order, missing_reason
@@ -62,9 +58,7 @@ def c4(evidence: Evidence) -> Claim:
         f"Equivalent within ± {CLOSE:g} point in {close} of {len(judged)} comparisons; the largest difference is "
         f"{span(far)} points ({far.label}, {p_text(far.p_adjusted)})."
     )
-    verdict = grade_closeness([item.passed for item in judged], [beyond(item, CLOSE) for item in judged], missing)
-    why = TOO_FEW if verdict == NOT_TESTABLE else ""
-    return Claim("C4", verdict, test, text + untested(missing), judged, missing, why)
+    return conclude("C4", test, text, judged, missing, against=[beyond(item, CLOSE) for item in judged])
 
 
 def _beats(
@@ -82,9 +76,7 @@ def _beats(
         f"CGNN is significantly better in {wins} of {len(judged)} comparisons and significantly worse in {losses}; the "
         f"smallest difference is {span(least)} points ({least.label}, {p_text(least.p_adjusted)})."
     )
-    return Claim(
-        identifier, grade([item.passed for item in judged], missing), test, text + untested(missing), judged, missing
-    )
+    return conclude(identifier, test, text, judged, missing)
 
 
 def _pairs(

@@ -118,6 +118,21 @@ def grade_closeness(passed: Sequence[bool | None], contradicted: Sequence[bool],
 TOO_FEW = "too few runs to tell: the intervals hold both what the claim says and its opposite"
 
 
+def conclude(
+    identifier: str,
+    test: str,
+    text: str,
+    judged: Sequence[Comparison],
+    missing: Sequence[str],
+    against: Sequence[bool] | None = None,
+) -> Claim:
+    """The claim with its verdict. ``against``, if something is claimed to be small: where its opposite was seen."""
+    passed = [item.passed for item in judged]
+    verdict = grade(passed, missing) if against is None else grade_closeness(passed, against, missing)
+    why = TOO_FEW if verdict == NOT_TESTABLE else ""
+    return Claim(identifier, verdict, test, text + untested(missing), tuple(judged), tuple(missing), why)
+
+
 def beyond(item: Comparison, margin: float) -> bool:
     """The difference is there (its interval leaves 0 out) and larger than the margin."""
     return abs(item.estimate) > margin and (item.low > 0 or item.high < 0)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cgnn.analysis import names
-from cgnn.analysis.claims.base import NOT_REPRODUCED, PARTLY, Claim, Comparison, Evidence, grade, not_testable
+from cgnn.analysis.claims.base import NOT_REPRODUCED, PARTLY, Claim, Comparison, Evidence, grade, not_testable, untested
 from cgnn.analysis.claims.memory import curve
 from cgnn.analysis.measured import bench_seconds, seconds_list
 from cgnn.analysis.statistics import LEVEL
@@ -64,9 +64,7 @@ def c11(evidence: Evidence) -> Claim:
     verdict = grade([item.passed for item in comparisons], missing)
     if verdict == NOT_REPRODUCED and all(item.estimate >= DEARER for item in comparisons):
         verdict = PARTLY
-    if missing:
-        text += f". Not tested: {', '.join(missing)}"
-    return Claim("C11", verdict, test, text + ".", tuple(comparisons), tuple(missing))
+    return Claim("C11", verdict, test, text + "." + untested(missing), tuple(comparisons), tuple(missing))
 
 
 def _times(item: Comparison) -> str:

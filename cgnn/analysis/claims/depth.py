@@ -7,22 +7,18 @@ import pandas as pd
 
 from cgnn.analysis import names
 from cgnn.analysis.claims.base import (
-    NOT_TESTABLE,
-    TOO_FEW,
     Claim,
     Comparison,
     Evidence,
     adjust,
     beyond,
+    conclude,
     from_difference,
-    grade,
-    grade_closeness,
     not_testable,
     p_text,
     signed,
     significant,
     span,
-    untested,
 )
 from cgnn.analysis.reported import CLAIMED
 from cgnn.analysis.rows import compare, finished, in_order
@@ -72,9 +68,7 @@ def c5(evidence: Evidence) -> Claim:
         f"Best at 2 or 3 layers with a significant drop in {drops} of {len(judged)} sweeps; the smallest drop is "
         f"{span(least)} points ({least.label}, {least.note}, {p_text(least.p_adjusted)})."
     )
-    return Claim(
-        "C5", grade([item.passed for item in judged], missing), test, text + untested(missing), judged, tuple(missing)
-    )
+    return conclude("C5", test, text, judged, missing)
 
 
 def c6(evidence: Evidence) -> Claim:
@@ -105,7 +99,7 @@ def c6(evidence: Evidence) -> Claim:
     judged = adjust(comparisons, lambda item: significant(item) and not item.note.startswith("significantly"))
     text = "; ".join(f"{item.label}: {span(item)} points, {item.note}" for item in judged) + "."
     against = [item.note.startswith("significantly") or beyond(item, ROBUST) for item in judged]
-    return _closeness("C6", test, text, judged, against, missing)
+    return conclude("C6", test, text, judged, missing, against)
 
 
 def c7(evidence: Evidence) -> Claim:
@@ -137,9 +131,7 @@ def c7(evidence: Evidence) -> Claim:
         lambda item: significant(item) and (item.estimate <= -MUCH if item.note == "worse" else item.estimate > 0),
     )
     text = "; ".join(f"{item.label}: {span(item)} points" for item in judged) + "."
-    return Claim(
-        "C7", grade([item.passed for item in judged], missing), test, text + untested(missing), judged, tuple(missing)
-    )
+    return conclude("C7", test, text, judged, missing)
 
 
 def c12(evidence: Evidence) -> Claim:
@@ -172,15 +164,7 @@ def c12(evidence: Evidence) -> Claim:
         f"{span(most)} points ({most.label}, {p_text(most.p_adjusted)})."
     )
     against = [item in gains for item in judged]
-    return _closeness("C12", test, text, judged, against, missing)
-
-
-def _closeness(
-    name: str, test: str, text: str, judged: tuple[Comparison, ...], against: list[bool], missing: list[str]
-) -> Claim:
-    verdict = grade_closeness([item.passed for item in judged], against, missing)
-    why = TOO_FEW if verdict == NOT_TESTABLE else ""
-    return Claim(name, verdict, test, text + untested(missing), judged, tuple(missing), why)
+    return conclude("C12", test, text, judged, missing, against)
 
 
 def _datasets(rows: pd.DataFrame | None) -> list[str]:

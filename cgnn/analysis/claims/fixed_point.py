@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from cgnn.analysis.claims.base import Claim, Comparison, Evidence, grade, not_testable
+from cgnn.analysis.claims.base import Claim, Comparison, Evidence, conclude, not_testable
 
 NEAR = 1e-3  # relative distance that must be reached
 RATE = 0.10  # relative error allowed to the measured rate of approach
@@ -56,9 +56,7 @@ def c10(evidence: Evidence) -> Claim:
     if len(released) >= 2:
         growth = float(released["norm"].iloc[-1] / released["norm"].iloc[0])
         sentences.append(f"the released derivative has no limit: its norm grows {growth:.0f}-fold over the same times")
-    return Claim(
-        "C10", grade([item.passed for item in comparisons]), test, "; ".join(sentences) + ".", tuple(comparisons)
-    )
+    return conclude("C10", test, "; ".join(sentences) + ".", comparisons, missing=())
 
 
 def late_rate(rows: pd.DataFrame) -> float:

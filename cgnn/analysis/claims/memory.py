@@ -8,10 +8,9 @@ from cgnn.analysis.claims.base import (
     Comparison,
     Evidence,
     adjust,
-    grade,
+    conclude,
     not_testable,
     significant,
-    untested,
 )
 from cgnn.analysis.reported import CLAIMED
 from cgnn.analysis.rows import OK, in_order
@@ -55,9 +54,7 @@ def c8(evidence: Evidence) -> Claim:
         return not_testable("C8", test, "no memory profiles over at least three depths", missing)
     judged = adjust(comparisons, lambda item: item.estimate > 0 and significant(item) and item.effect >= LINEAR)
     text = "; ".join(f"{item.label}: {item.estimate:.2f} MiB a layer, {item.note}" for item in judged) + "."
-    return Claim(
-        "C8", grade([item.passed for item in judged], missing), test, text + untested(missing), judged, tuple(missing)
-    )
+    return conclude("C8", test, text, judged, missing)
 
 
 def c9(evidence: Evidence) -> Claim:
@@ -117,8 +114,7 @@ def c9(evidence: Evidence) -> Claim:
     text = "; ".join(f"{item.label}: {item.estimate:.2f} {item.unit}" for item in comparisons) + "."
     if others:
         text += f" Beside it, growth of {'; '.join(others)}."
-    verdict = grade([item.passed for item in comparisons], missing)
-    return Claim("C9", verdict, test, text + untested(missing), tuple(comparisons), tuple(missing))
+    return conclude("C9", test, text, comparisons, missing)
 
 
 def datasets_of(profiles: pd.DataFrame | None) -> list[str]:
