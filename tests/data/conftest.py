@@ -1,7 +1,6 @@
 """A small web server on loopback that can misbehave in all the ways the real one does."""
 
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -15,6 +14,7 @@ class Web:
         self.files: dict[str, bytes] = {}
         self.trouble: dict[str, list[str]] = {}
         self.requests: list[tuple[str, str | None]] = []
+        self.closing = threading.Event()
         web = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -35,7 +35,7 @@ class Web:
         trouble = waiting.pop(0) if waiting else ""
         body = self.files.get(handler.path)
         if trouble == "hang":
-            time.sleep(3)
+            self.closing.wait()
             return
         if trouble == "error":
             handler.send_error(503)
@@ -59,5 +59,6 @@ class Web:
 def web() -> Iterator[Web]:
     web = Web()
     yield web
+    web.closing.set()
     web.server.shutdown()
     web.server.server_close()

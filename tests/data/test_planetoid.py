@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-import time
+import timeit
 from pathlib import Path
 
 import numpy as np
@@ -83,9 +83,8 @@ def test_nell_partial_says_what_it_is_and_its_fixed_split_has_one_node_a_class(d
 def test_pubmed_loads_in_well_under_a_second(dataset, tmp_path: Path):
     save_graph(dataset("pubmed"), tmp_path / "pubmed.npz")
     load_graph(tmp_path / "pubmed.npz")  # the first import of scipy's parts is not loading
-    started = time.perf_counter()
-    load_graph(tmp_path / "pubmed.npz")
-    assert time.perf_counter() - started < 0.5
+    # The shortest of several: tests share the machine.
+    assert min(timeit.repeat(lambda: load_graph(tmp_path / "pubmed.npz"), number=1, repeat=7)) < 0.5
 
 
 def test_nell_is_assembled_loaded_and_split_in_under_2_gib(dataset, data_cache, tmp_path: Path):

@@ -96,7 +96,8 @@ def test_a_killed_training_loses_no_finished_replica(
 ) -> None:
     """Really killed, with SIGKILL; then the same command gives what an undisturbed one gives."""
     out = tmp_path / "killed.csv"
-    words = ["--dataset", "small", "--graph", str(small_file), "--model", "gcn", "--replicas", "0:12", "--epochs", "30"]
+    arguments = ("--model", "gcn", "--replicas", "0:12", "--epochs", "100")
+    words = ["--dataset", "small", "--graph", str(small_file), *arguments]
     command = [sys.executable, "-m", "cgnn", "train", *words, "--out", str(out)]
     process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
     journal = Path(f"{out}.journal")
@@ -110,7 +111,6 @@ def test_a_killed_training_loses_no_finished_replica(
     assert 3 <= len(finished) < 12 and not out.exists()
 
     (journal / "0.json").write_text('{"inputs": {}')  # one of them truncated: it is computed again, the others are not
-    arguments = ("--model", "gcn", "--replicas", "0:12", "--epochs", "30")
     train(*arguments, out="killed.csv")
     assert not journal.exists()
     undisturbed = train(*arguments, out="undisturbed.csv")
