@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from cgnn.errors import UserError
 
@@ -15,6 +16,11 @@ if os.environ.get("CGNN_DATA_MIRROR"):
     os.environ["CGNN_DATA_MIRROR"] = str(Path(os.environ["CGNN_DATA_MIRROR"]).absolute())
 elif (ROOT.parent / "shared" / "data").is_dir():
     os.environ["CGNN_DATA_MIRROR"] = str(ROOT.parent / "shared" / "data")
+
+
+# The same examples for everyone, however busy the machine is; `--hypothesis-profile default` draws new ones.
+settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 
 @pytest.fixture(autouse=True)
