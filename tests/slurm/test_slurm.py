@@ -88,6 +88,12 @@ def jobs_of(project, **columns: str) -> list[dict[str, str]]:
     return [row for row in rows if row["folder"] == str(project.folder)]
 
 
+def ended_jobs(project, **columns: str) -> list[dict[str, str]]:
+    """The same once sacct has heard of their ends, a moment after squeue."""
+    wait_until(lambda: not {job["state"] for job in jobs_of(project)} & {"PENDING", "RUNNING", "COMPLETING"}, 60)
+    return jobs_of(project, **columns)
+
+
 def wait_until(true: Callable[[], object], seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not true():
@@ -121,7 +127,7 @@ def test_the_dag_runs_through_sbatch_with_the_results_of_a_local_run(copy_projec
     training = project.wait_for_training(process)
     project.finish(process)
     assert project.results() == local_results(SMALL, "runs")
-    jobs = jobs_of(project, comment="Comment", account="Account", tres="AllocTRES")
+    jobs = ended_jobs(project, comment="Comment", account="Account", tres="AllocTRES")
     assert [job["comment"].split("_wildcards")[0] for job in jobs] == [
         "rule_search_hyperparameters",
         "rule_train_model",
@@ -135,7 +141,7 @@ def test_the_dag_runs_through_sbatch_with_the_results_of_a_local_run(copy_projec
 
 
 def test_a_cancelled_training_comes_back_and_keeps_its_finished_replicas(copy_project, local_results):
-    config = long(replicas=8, epochs=100)
+    config = long(replicas=8, epochs=300)
     project = copy_project(config)
     # The other way to ask for a GPU, in passing.
     process = project.start(project.on_slurm("runs", "--config", "jobs={gpu_request: gres, gpu_partition: gpu}"))
@@ -151,7 +157,7 @@ def test_a_cancelled_training_comes_back_and_keeps_its_finished_replicas(copy_pr
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     project.finish(process)
     assert project.results() == local_results(config, "runs")
-    jobs = jobs_of(project, asked="ReqTRES")
+    jobs = ended_jobs(project, asked="ReqTRES")
     assert [job["state"].split()[0] for job in jobs] == ["CANCELLED", "COMPLETED"]
     assert all(job["partition"] == "gpu" and "gres/gpu=1" in job["asked"] for job in jobs)
 
@@ -171,7 +177,7 @@ def test_a_job_over_its_time_limit_comes_back_with_more_time_and_memory(copy_pro
     process = project.start(project.on_slurm("runs", "--set-resources", "train_model:runtime=attempt"))
     project.finish(process)
     assert project.results() == local_results(config, "runs")
-    jobs = jobs_of(project, limit="Timelimit", memory="ReqMem")
+    jobs = ended_jobs(project, limit="Timelimit", memory="ReqMem")
     assert [job["state"] for job in jobs] == ["TIMEOUT", "COMPLETED"]
     assert [job["limit"] for job in jobs] == ["00:01:00", "00:02:00"]
     first, second = (int(job["memory"].rstrip("M")) for job in jobs)
@@ -192,7 +198,7 @@ def test_a_run_waits_for_a_drained_node_and_goes_on_when_it_is_resumed(copy_proj
     set_node("DRAIN")  # what runs may end
     project.finish(process)
     assert project.results() == local_results(config, "runs")
-    assert [job["state"] for job in jobs_of(project)] == ["COMPLETED"]
+    assert [job["state"] for job in ended_jobs(project)] == ["COMPLETED"]
 
 
 @pytest.mark.slurm_full
@@ -249,7 +255,7 @@ def test_jobs_need_no_network_and_no_data_source(copy_project, mirror):
         "    assert not os.path.exists('/proc/self/net/route') or len(open('/proc/self/net/route').readlines()) <= 1",
     )
     project.run(project.on_slurm("runs"))
-    assert {job["state"] for job in jobs_of(project)} == {"COMPLETED"}
+    assert {job["state"] for job in ended_jobs(project)} == {"COMPLETED"}
     assert any("cora" in name for name in project.results())
     assert (project.folder / "data").is_dir()  # the submitting host's cache
 
@@ -260,7 +266,7 @@ def test_the_whole_dag_completes_on_the_cluster_and_leaves_nothing_to_do(copy_pr
     project = copy_project(WHOLE)
     project.run(project.on_slurm(), timeout=2300)
     assert (project.folder / "results" / "test" / "paper.pdf").is_file()
-    jobs = jobs_of(project, comment="Comment", cpus="AllocCPUS")
+    jobs = ended_jobs(project, comment="Comment", cpus="AllocCPUS")
     assert {job["state"] for job in jobs} == {"COMPLETED"}
     rules = {job["comment"].removeprefix("rule_").split("_wildcards")[0]: job for job in jobs}
     assert not rules.keys() & {
@@ -281,7 +287,7 @@ def test_the_whole_dag_completes_on_the_cluster_and_leaves_nothing_to_do(copy_pr
 def test_the_quick_config_on_real_data_completes_through_sbatch(copy_project, mirror):
     project = copy_project(yaml.safe_load((ROOT / "config" / "quick.yaml").read_text()) | {"results": "results/test"})
     project.run(project.on_slurm(), timeout=3500)
-    jobs = jobs_of(project)
+    jobs = ended_jobs(project)
     assert len(jobs) > 50 and {job["state"] for job in jobs} == {"COMPLETED"}
     assert (project.folder / "results" / "test" / "paper.pdf").is_file()
     assert "Nothing to be done" in project.run(project.snakemake("--cores", "1"))
