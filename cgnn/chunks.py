@@ -26,6 +26,9 @@ class Chunk:
         match = NAME.fullmatch(Path(path).name)
         return cls(int(match[1]), int(match[2])) if match and int(match[1]) <= int(match[2]) else None
 
+    def overlaps(self, replicas: range) -> bool:
+        return self.first < replicas.stop and replicas.start <= self.last
+
     def __str__(self) -> str:
         return f"{self.first}-{self.last}"
 

@@ -37,6 +37,8 @@ def pieces(config: Mapping[str, Any]) -> Iterator[Piece]:
         expected = _expected(missing, speeds.get((search.dataset, search.model)))
         yield Piece("search", search.dataset, trials * epochs, sum(seconds), missing, expected)
     for training in chain(plan.runs(config), plan.sweeps(config), plan.fidelity(config), plan.curves(config)):
+        if training.same_as:
+            continue  # its rows are taken from a run that is counted
         epochs = training.epochs or config["protocol"]["epochs"]
         measured, missing = 0.0, 0
         for path in map(Path, training.files(str(results), size)):

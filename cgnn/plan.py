@@ -42,6 +42,7 @@ class Training:
     epochs: int | None = None
     switches: tuple[tuple[str, str], ...] = ()
     settings: tuple[tuple[str, float], ...] = ()  # hyperparameters set on top, e.g. layers = 8
+    same_as: str = ""  # the folder of a run whose replicas these would only repeat
 
     @property
     def search(self) -> Search | None:
@@ -132,12 +133,14 @@ def sweeps(config: Config) -> Iterator[Training]:
 
 
 def fidelity(config: Config) -> Iterator[Training]:
-    """The fidelity table: switches flipped one at a time."""
+    """The fidelity table: switches flipped one at a time. A preset with none flipped is a run of Table 2 again."""
     section = config["fidelity"]
+    known = {run.folder for run in runs(config)}
     for dataset in _chosen(config, section["datasets"]):
         for variant, entry in active(section["variants"]).items():
             if dataset not in entry.get("datasets", section["datasets"]):
                 continue
+            run = f"runs/{dataset}/fixed/{entry['model']}/{entry['preset']}/published"
             yield Training(
                 folder=f"fidelity/{dataset}/{variant}",
                 dataset=dataset,
@@ -149,6 +152,7 @@ def fidelity(config: Config) -> Iterator[Training]:
                 variant=variant,
                 epochs=config["protocol"]["epochs"],
                 switches=tuple(entry.get("switches", {}).items()),
+                same_as=run if run in known and not entry.get("switches") else "",
             )
 
 

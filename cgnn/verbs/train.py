@@ -46,6 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--side-by-side", action=argparse.BooleanOptionalAction, help="default: on CUDA, where it pays")
     parser.add_argument("--curves", metavar="FILE.csv", help="also write loss and accuracies by epoch")
     parser.add_argument("--alpha", metavar="FILE.npz", help="also write each node's learned α and degree")
+    parser.add_argument(
+        "--reuse", nargs="*", default=[], type=Path, metavar="runs.csv", help="take equal replicas from these files"
+    )
     parser.add_argument("--out", required=True, type=Path, metavar="runs.csv")
 
 
@@ -97,6 +100,7 @@ def run(args: argparse.Namespace) -> None:
 def train_and_write(
     args: argparse.Namespace, experiment: "Experiment", graph: "Graph", splits: "dict[int, Split]"
 ) -> None:
+    from cgnn.reuse import equal_replicas
     from cgnn.training.experiment import inputs_of, run_experiment
     from cgnn.training.journal import Journal
     from cgnn.training.progress import Progress
@@ -115,9 +119,13 @@ def train_and_write(
     needs = tuple(name for name in ("curves", "alpha") if getattr(args, name))
     journal = Journal(args.out)
     found = {replica: journal.find(replica, inputs[replica], needs) for replica in splits}
-    entries = {replica: entry for replica, entry in found.items() if entry is not None}
+    entries = {} if needs else equal_replicas(args.reuse, inputs)
     if entries:
-        print(f"{experiment.label}: {len(entries)} of {len(splits)} replicas were finished before", file=sys.stderr)
+        print(f"{experiment.label}: {len(entries)} replicas are those of {args.reuse[0].parent}", file=sys.stderr)
+    finished = {replica: entry for replica, entry in found.items() if entry is not None and replica not in entries}
+    entries |= finished
+    if finished:
+        print(f"{experiment.label}: {len(finished)} of {len(splits)} replicas were finished before", file=sys.stderr)
     missing = {replica: split for replica, split in splits.items() if replica not in entries}
     progress = Progress(experiment.label, experiment.hyperparameters.epochs, len(missing))
     for outcome in run_experiment(experiment, graph, missing, progress.epoch) if missing else ():

@@ -12,6 +12,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from cgnn import plan
+from cgnn.chunks import Chunk
 from cgnn.config import active_datasets, validate
 from cgnn.datasets.registry import modules_of as dataset_modules
 from cgnn.errors import UserError
@@ -120,6 +121,8 @@ def training_input(t, first, last):
     names = ["fixed"] if t.split_kind == "fixed" else [f"random{i:02d}" for i in replicas]
     files = {"graph": f"{R}/data/{t.dataset}/graph.npz", "splits": [f"{R}/splits/{t.dataset}/{n}.json" for n in names]}
     files["best"] = [f"{R}/{t.search.folder}/best.yaml"] if t.search else []
+    known = find_training("runs", t.same_as).files(R, JOBS["replicas_per_job"]) if t.same_as else []
+    files["same"] = [file for file in known if Chunk.of(file).overlaps(replicas)]
     return files
 
 
