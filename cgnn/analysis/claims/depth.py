@@ -65,8 +65,10 @@ def c5(evidence: Evidence) -> Claim:
     drops = sum(bool(item.passed) for item in judged)
     least = max(judged, key=lambda item: item.estimate)
     text = (
-        f"Best at 2 or 3 layers with a significant drop in {drops} of {len(judged)} sweeps; the smallest drop is "
-        f"{span(least)} points ({least.label}, {least.note}, {p_text(least.p_adjusted)})."
+        f"No depth significantly better than 2 or 3 layers, and a significant drop to the deepest, in {drops} of "
+        f"{len(judged)} sweeps; the smallest drop is {span(least)} points ({least.label}, {p_text(least.p_adjusted)}). "
+        + "; ".join(f"{item.label.split(':')[0]}: {item.note}" for item in judged)
+        + "."
     )
     return conclude("C5", test, text, judged, missing)
 
