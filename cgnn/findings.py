@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from cgnn.analysis.reported import load_reported
-from cgnn.analysis.rows import finished, load_rows
+from cgnn.analysis.rows import OK, finished, load_rows
 from cgnn.errors import UserError
 from cgnn.files import write_text
 
@@ -65,6 +65,19 @@ class Numbers:
         if found is None:
             raise UserError(f"findings: the paper prints no residual GCN of {layers} layers on {dataset}")
         return _text(found.mean, found.std)
+
+    def peak(self, dataset: str, method: str) -> str:
+        """The most memory that a profile of the method saw."""
+        rows = pd.read_csv(self.folder / "profiles.csv")
+        rows = rows[(rows["dataset"] == dataset) & (rows["method"] == method) & (rows["status"] == OK)]
+        if rows.empty:
+            raise UserError(f"findings: {self.folder}/profiles.csv holds no {method} on {dataset}")
+        return f"{rows['peak_bytes'].max() / 2**20:,.0f} MiB"
+
+    def dense_features(self, dataset: str) -> str:
+        """What the features would take if their zeros were stored, four bytes each."""
+        sizes = pd.read_csv(self.folder / "tables" / "datasets.csv").set_index("dataset").loc[dataset]
+        return f"{4 * sizes['nodes'] * sizes['features'] / 1e9:.1f} GB"
 
     def verdict(self, claim: str) -> str:
         return self.claims[claim]["verdict"]
