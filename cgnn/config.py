@@ -146,9 +146,6 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         for model in config["sweeps"][axis]["models"]:
             if model in MODELS and axis_of(model) != axis:
                 yield f"{where}: {model} has {axis_of(model)}, not {axis}, to sweep over"
-    for dataset, models in config["sweeps"].get("skip", {}).items():
-        yield from _unknown("sweeps.skip", [dataset], datasets)
-        yield from _unknown(f"sweeps.skip.{dataset}", models, MODELS)
     yield from _unknown("curves.models", config["curves"]["models"], MODELS)
     for section in ("sweeps", "profiles", "curves"):
         yield from _unknown(f"{section}.preset", [config[section]["preset"]], PRESETS)

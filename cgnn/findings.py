@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from cgnn.analysis.measured import load_profiles
 from cgnn.analysis.reported import load_reported
 from cgnn.analysis.rows import OK, finished, load_rows
 from cgnn.errors import UserError
@@ -68,7 +69,7 @@ class Numbers:
 
     def peak(self, dataset: str, method: str) -> str:
         """The most memory that a profile of the method saw."""
-        rows = pd.read_csv(self.folder / "profiles.csv")
+        rows = load_profiles(self.folder / "profiles.csv")
         rows = rows[(rows["dataset"] == dataset) & (rows["method"] == method) & (rows["status"] == OK)]
         if rows.empty:
             raise UserError(f"findings: {self.folder}/profiles.csv holds no {method} on {dataset}")

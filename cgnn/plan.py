@@ -117,8 +117,6 @@ def sweeps(config: Config) -> Iterator[Training]:
     for dataset in _chosen(config, section["datasets"]):
         for axis in ("layers", "t1"):
             for model in section[axis]["models"]:
-                if model in section.get("skip", {}).get(dataset, ()):
-                    continue
                 for value in section[axis]["values"]:
                     yield Training(
                         folder=f"sweeps/{dataset}/{model}/{value:g}",

@@ -18,7 +18,7 @@ KEPT = (
     "figures/*.*",
     "search/*/*/*/*/best.yaml",
 )
-LARGEST = 3_000_000
+LARGEST = 2_000_000
 BEGIN, END = "<!-- headline: made by `python -m cgnn publish` -->", "<!-- end of headline -->"
 
 

@@ -1,10 +1,10 @@
 """index.html: one page that needs nothing else. Claims, tables down to the rows behind each cell, figures, searches."""
 
-import base64
 import json
 import math
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pandas as pd
 
@@ -126,7 +126,9 @@ def _plain(value: Any) -> Any:
 
 
 def _data_uri(path: Path) -> str:
-    return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()
+    """Escaped where an address needs it: a fifth smaller than base64."""
+    text = " ".join(path.read_text(encoding="utf-8").split())
+    return "data:image/svg+xml," + quote(text, safe=" !$()*+,-./:;=?@[]_~|{}")
 
 
 def _for_script(content: Any) -> str:

@@ -105,6 +105,11 @@ def test_it_loads_without_console_messages_or_network_requests(browser, page):
     assert [url for url in urls if not url.startswith("data:")] == [page.as_uri()]
 
 
+def test_every_figure_is_drawn(browser, page):
+    widths = browser.execute_script("return [...document.querySelectorAll('.picture img')].map((i) => i.naturalWidth)")
+    assert len(widths) == len(list((page.parent / "figures").glob("*.svg"))) and all(widths)
+
+
 def test_claims_are_filtered_by_verdict_and_by_words(browser):
     assert len(shown(browser, ".claim")) == 13
     chip = next(chip for chip in shown(browser, ".chip") if chip.text.startswith("partly"))

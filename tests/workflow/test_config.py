@@ -41,7 +41,6 @@ def test_the_configs_that_come_with_the_project_are_good(name):
         ),
         ({"search": {"trials": 0}}, ["search.trials", "0", "at least 1"]),
         ({"sweeps": {"layers": {"models": ["cgnn"]}}}, ["sweeps.layers.models", "cgnn has t1, not layers"]),
-        ({"sweeps": {"skip": {"pubmed": ["gta"]}}}, ["sweeps.skip.pubmed", "did you mean gat?"]),
         ({"sweeps": {"datasets": ["pubmet"]}}, ["sweeps.datasets", "did you mean pubmed?"]),
         (
             {"fidelity": {"variants": {"paper": {"switches": {"alpha": "tabled"}}}}},
@@ -90,12 +89,6 @@ def test_a_switch_may_be_tried_on_some_datasets_only():
     config = overlay(load([]), {"fidelity": {"variants": {"paper": {"datasets": ["cora"]}}}})
     assert [item.dataset for item in fidelity(config) if item.variant == "paper"] == ["cora"]
     assert {item.dataset for item in fidelity(config) if item.variant == "released"} == {"cora", "citeseer", "pubmed"}
-
-
-def test_a_sweep_may_leave_a_model_out_on_one_dataset():
-    config = overlay(load([]), {"sweeps": {"skip": {"pubmed": ["gat"]}}})
-    assert {point.dataset for point in sweeps(config) if point.model == "gat"} == {"cora"}
-    assert {point.dataset for point in sweeps(config) if point.model == "gcn"} == {"cora", "pubmed"}
 
 
 @pytest.mark.parametrize("name", [None, *OVERLAYS])

@@ -177,7 +177,8 @@ TRAIN = (
     f"python -m cgnn train {{params.arguments}} --graph {{input.graph}} --splits {R}/splits/{{wildcards.dataset}}"
     f" --device {JOBS['device']} --threads {{threads}} --expect-fingerprint {{params.code}} --out {{output.rows}}"
 )
-TRAIN_CHUNK = f"{TRAIN} --replicas {{wildcards.first}}:$(({{wildcards.last}} + 1)) {STORED_AT}{LOGGED}"
+CHUNK = "--replicas {wildcards.first}:$(({wildcards.last} + 1)) --reuse {input.same}"
+TRAIN_CHUNK = f"{TRAIN} {CHUNK} {STORED_AT}{LOGGED}"
 
 
 def dataset_options(dataset):

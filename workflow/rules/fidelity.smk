@@ -4,7 +4,6 @@ Needs: graphs and fixed splits, and runs of Table 2 where a variant is one of th
 """
 
 VARIANT = "fidelity/{dataset}/{variant}"
-TRAIN_OR_REUSE = TRAIN_CHUNK.replace("cgnn train", "cgnn train --reuse {input.same}", 1)
 
 
 rule train_variant:
@@ -32,7 +31,7 @@ rule train_variant:
     message:
         "train fidelity variant {wildcards.variant} on {wildcards.dataset}, replicas {wildcards.first} to {wildcards.last}"
     shell:
-        TRAIN_OR_REUSE
+        TRAIN_CHUNK
 
 
 rule fidelity:
