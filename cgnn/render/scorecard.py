@@ -4,7 +4,6 @@ import json
 import math
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pandas as pd
 
@@ -48,6 +47,8 @@ SHOWN = (
     "code_fingerprint",
     "split_sha256",
 )
+#: What ends an address or its attribute, or means something else in it.
+ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%#<>&\"'"})
 TRIALS = ("dataset", "split_kind", "model", "preset", "trial", "status", "objective")
 
 
@@ -126,9 +127,9 @@ def _plain(value: Any) -> Any:
 
 
 def _data_uri(path: Path) -> str:
-    """Escaped where an address needs it: a fifth smaller than base64."""
+    """Escaped where it must be: a third smaller than base64."""
     text = " ".join(path.read_text(encoding="utf-8").split())
-    return "data:image/svg+xml," + quote(text, safe=" !$()*+,-./:;=?@[]_~|{}")
+    return "data:image/svg+xml;charset=utf-8," + text.translate(ESCAPED)
 
 
 def _for_script(content: Any) -> str:
