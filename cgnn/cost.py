@@ -41,16 +41,24 @@ def pieces(config: Mapping[str, Any]) -> Iterator[Piece]:
             continue  # its rows are taken from a run that is counted
         epochs = training.epochs or config["protocol"]["epochs"]
         measured, missing = 0.0, 0
-        for path in map(Path, training.files(str(results), size)):
+        for path, replicas in _files(training, results, size):
             if path.is_file():
                 measured += sum(_seconds(path.with_suffix(".seconds.csv")))
             else:
-                missing += len(Chunk.of(path) or ()) * epochs
+                missing += replicas * epochs
         # A layer more is an epoch so much longer; the speeds are those of two layers.
         depth = dict(training.settings).get("layers", 2) / 2
         expected = _expected(missing * depth, speeds.get((training.dataset, training.model)))
         stage = training.folder.split("/")[0]
         yield Piece(stage, training.dataset, training.replicas * epochs, measured, missing, expected)
+
+
+def _files(training: plan.Training, results: Path, size: int) -> Iterator[tuple[Path, int]]:
+    """Its files of rows, and the replicas in each. Curves are recorded in one go, their rows beside them."""
+    if training.folder.startswith("curves/"):
+        yield results / f"{training.folder}.rows" / "runs.csv", training.replicas
+    else:
+        yield from ((Path(file), len(Chunk.of(file) or ())) for file in training.files(str(results), size))
 
 
 def measured_speeds(results: Path) -> Speeds:

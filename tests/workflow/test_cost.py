@@ -12,7 +12,7 @@ HEADER = "dataset,split,model,preset,variant,replica,seconds,seconds_per_epoch"
 
 @pytest.fixture
 def config(tmp_path: Path) -> dict:
-    off = {name: False for name in ("main", "gode", "paper_fixed", "paper_random")}
+    off = {name: False for name in ("main", "published_random", "gode", "paper_fixed", "paper_random")}
     wanted = {"published": {"models": ["gcn"], "splits": ["fixed"], "datasets": ["cora", "citeseer"]}}
     return overlay(
         load([]),
@@ -52,3 +52,16 @@ def test_deeper_models_are_expected_to_take_longer(config: dict, tmp_path: Path)
     (folder / "0-1.seconds.csv").write_text(f"{HEADER}\ncora,fixed,gcn_residual,released,layers-2,0,1,0.01\n")
     fixed = [piece for piece in pieces(config) if piece.stage == "residual"]
     assert [piece.expected for piece in fixed] == [pytest.approx(2 * 50 * 0.02), pytest.approx(50 * 0.02)]
+
+
+def test_curves_are_found_where_they_were_recorded(config: dict, tmp_path: Path) -> None:
+    config["curves"] |= {"datasets": ["cora"], "models": ["gcn"], "seeds": 3}
+    (missing,) = (piece for piece in pieces(config) if piece.stage == "curves")
+    assert (missing.measured, missing.missing_epochs) == (0.0, 300)
+    folder = tmp_path / "curves" / "cora" / "gcn.rows"
+    folder.mkdir(parents=True)
+    (folder / "runs.csv").write_text("rows\n")
+    rows = [f"cora,fixed,gcn,released,,{i},{1.0 + i},0.02" for i in range(3)]
+    (folder / "runs.seconds.csv").write_text("\n".join([HEADER, *rows]) + "\n")
+    (found,) = (piece for piece in pieces(config) if piece.stage == "curves")
+    assert (found.measured, found.missing_epochs) == (6.0, 0)
