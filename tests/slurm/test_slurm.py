@@ -19,7 +19,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.slurm, pytest.mark.xdist_group("slurm"), pytest.mark.usefixtures("cluster")]
 
-OFF = {name: False for name in ("gode", "published", "paper_fixed", "paper_random")}
+OFF = {name: False for name in ("gode", "published", "published_random", "paper_fixed", "paper_random")}
 EMPTY = {"datasets": []}
 SMALL = {
     "results": "results/test",

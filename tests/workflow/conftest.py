@@ -37,6 +37,7 @@ TINY = {
     "experiments": {
         "main": {"models": ["gcn", "cgnn"], "splits": ["fixed"]},
         "published": {"models": ["cgnn"], "splits": ["random"]},
+        "published_random": False,
         "gode": False,
         "paper_fixed": False,
         "paper_random": False,

@@ -105,6 +105,12 @@ def test_changing_one_search_space_reruns_that_models_searches_and_trainings(fin
     assert not set(planned) & {"train_sweep", "train_variant", "measure_profile", "assemble_graph"}
 
 
+@pytest.mark.parametrize("key", ["epochs", "warmup"])
+def test_how_long_a_method_is_measured_measures_that_method(finished, key):
+    finished.configure(**{f"profiles__methods__cgnn_exact__{key}": 2})
+    assert finished.planned("profiles") == {"measure_profile": {"profiles/synthetic/cgnn_exact/1.json"}}
+
+
 def test_a_further_seed_computes_that_seed_and_the_aggregates(finished):
     finished.configure(protocol__seeds=3)
     planned = finished.planned()

@@ -230,7 +230,10 @@ def search_settings(wildcards):
 
 def profile_arguments(wildcards):
     words = ["--dataset", wildcards.dataset, "--method", wildcards.method, "--value", wildcards.value]
-    words += ["--preset", config["profiles"]["preset"], "--epochs", str(config["profiles"]["epochs"])]
+    own = config["profiles"]["methods"][wildcards.method]
+    words += ["--preset", config["profiles"]["preset"], "--epochs", str(own.get("epochs", config["profiles"]["epochs"]))]
+    if "warmup" in own:
+        words += ["--warmup", str(own["warmup"])]
     if JOBS["memory_limit_mb"]:
         words += ["--memory-limit", str(JOBS["memory_limit_mb"])]
     return shlex.join(words)
