@@ -31,11 +31,11 @@ RECIPES = {
     ("gcn", "pyg"): "GCN, PyG, dense features",
     ("gcn", "pyg_sparse"): "GCN, PyG, sparse features",
     ("gcn", "ours"): "GCN, this project's input path",
-    ("gcn", "fused"): "GCN, and fused products",
+    ("gcn", "fused"): "GCN, fused sparse products",
     ("gat", "pyg"): "GAT, PyG, dense features",
     ("gat", "pyg_sparse"): "GAT, PyG, sparse features",
     ("gat", "ours"): "GAT, this project's input path",
-    ("gat", "fused"): "GAT, and fused products",
+    ("gat", "fused"): "GAT, fused sparse products",
 }
 
 

@@ -22,8 +22,8 @@ BELONGING = (
     (("dataset", "split"), "split_sha256", "were computed on different splits"),
 )
 PROFILE_COLUMNS = (
-    *("dataset", "method", "model", "axis", "value", "status", "epochs_timed", "seconds_per_epoch", "peak_bytes"),
-    *("memory_counter", "device", "threads", "code_fingerprint", "versions"),
+    *("dataset", "method", "model", "axis", "value", "status", "epochs_timed", "seconds_per_epoch", "seconds"),
+    *("peak_bytes", "memory_counter", "device", "threads", "code_fingerprint", "versions"),
 )
 AGAIN = "Delete it and run the same snakemake command again; it is then computed anew."
 
@@ -58,7 +58,7 @@ def collect_trials(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
 
 
 def collect_profiles(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
-    """Profile points as rows; the list of single times stays in the JSON."""
+    """Profile points as rows; the single times are a list in their column."""
     rows = []
     for path in files:
         try:

@@ -24,7 +24,7 @@ class Fidelity:
     weight_clamp: Literal["open", "closed"] = "closed"
     #: rows: each row divided by its sum.  binary_rows: made 0/1 first, as the released code does.
     features: Literal["rows", "binary_rows"] = "binary_rows"
-    #: which epoch's test accuracy is reported; `oracle` is shown in the fidelity table alone.
+    #: which epoch's test accuracy is reported; `oracle` says what selection is worth, and is no result.
     selection: Literal["best_validation", "last_best_validation", "final_epoch", "oracle"] = "best_validation"
     #: CGNN discrete runs round(t1) steps (its hyperparameter tables) or 50 (the text).
     discrete_steps: Literal["t1", "50"] = "t1"

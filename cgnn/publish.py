@@ -32,7 +32,7 @@ def publish(results: Path, target: Path) -> list[Path]:
             raise UserError(f"{path}: {path.stat().st_size} bytes, at most {LARGEST} are committed")
     wanted = {path.relative_to(results) for path in files}
     for old in sorted(target.rglob("*")):
-        if old.is_file() and old.relative_to(target) not in wanted and old.name != "README.md":
+        if old.is_file() and old.relative_to(target) not in wanted:
             old.unlink()
     for relative in sorted(wanted):
         with atomic_path(target / relative) as temporary:

@@ -45,7 +45,8 @@ def cells(config: Mapping[str, Any], snakemake: Path = Path(".snakemake")) -> li
         ("fidelity", "fidelity", plan.fidelity(config)),
     ):
         for training in trainings:
-            found.append(_training_cell(results, size, kind, section, training, running))
+            own = "residual" if training.folder.startswith("residual/") else kind
+            found.append(_training_cell(results, size, own, section, training, running))
     for profile in plan.profiles(config):
         path = f"{results}/{profile.file}"
         done = Path(path).is_file() and path not in running

@@ -8,7 +8,13 @@ import pandas as pd
 from cgnn.analysis import names
 
 AGGREGATES = ("runs", "sweeps", "fidelity")
-WHAT = {"runs": "main tables", "sweeps": "sweeps of depth and time", "fidelity": "fidelity table"}
+WHAT = {
+    "runs": "main tables and residual GCN",
+    "sweeps": "sweeps of depth and time",
+    "fidelity": "fidelity table, beyond runs of the main tables",
+}
+FOLDERS = {"runs": ("runs", "residual"), "sweeps": ("sweeps",), "fidelity": ("fidelity",)}
+REPLICA = ["dataset", "split", "model", "preset", "variant", "replica"]
 
 
 def cost(results: Path) -> list[dict[str, Any]]:
@@ -17,7 +23,10 @@ def cost(results: Path) -> list[dict[str, Any]]:
     for name in AGGREGATES:
         rows = read(results / f"{name}.csv")
         if rows is not None:
-            seconds = _seconds_below(results / name)
+            times = _times([results / folder for folder in FOLDERS[name]])
+            if times is not None:
+                rows = rows[~_keys(rows).isin(_keys(times[times["seconds"] == 0]))]  # taken from another stage
+            seconds = None if times is None else float(times["seconds"].sum())
             stages.append(_stage(WHAT[name], len(rows), rows.get("epochs"), seconds))
     trials = read(results / "trials.csv")
     if trials is not None:
@@ -83,12 +92,14 @@ def _or_empty(value: object) -> str:
     return "" if value is None or value != value else str(value)
 
 
-def _seconds_below(folder: Path) -> float | None:
+def _times(folders: list[Path]) -> pd.DataFrame | None:
     """Training times lie beside the rows of each job, since they differ from run to run."""
-    files = sorted(folder.rglob("*.seconds.csv"))
-    if not files:
-        return None
-    return float(sum(pd.read_csv(path)["seconds"].sum() for path in files))
+    files = [path for folder in folders for path in sorted(folder.rglob("*.seconds.csv"))]
+    return pd.concat([pd.read_csv(path) for path in files], ignore_index=True) if files else None
+
+
+def _keys(rows: pd.DataFrame) -> pd.MultiIndex:
+    return pd.MultiIndex.from_frame(rows[REPLICA].fillna("").astype(str))
 
 
 def _stage(what: str, count: int, epochs: Any, seconds: float | None) -> dict[str, Any]:

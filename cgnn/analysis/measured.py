@@ -22,12 +22,8 @@ def load_profiles(path: Path | str) -> pd.DataFrame:
 
 
 def seconds_list(row: Any) -> list[float]:
-    """The single timings of a profile's row, however the CSV holds the list; else its median alone."""
-    text = str(row.get("seconds", "")).strip().strip("[]")
-    numbers = [part for part in text.replace(";", " ").replace(",", " ").split() if part.lower() != "nan"]
-    if numbers:
-        return [float(part) for part in numbers]
-    return [float(row["seconds_per_epoch"])]
+    """The single timings of a profile's row."""
+    return [float(seconds) for seconds in json.loads(row["seconds"])]
 
 
 def load_bench(path: Path | str | None) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ CELL = ["dataset", "split_kind", "model", "preset", "hyperparameters", "variant"
 
 
 def summarise(rows: pd.DataFrame, reported: Reported) -> pd.DataFrame:
-    """Group rows into cells; the p of the differences to the paper is Holm-adjusted over a preset and source."""
+    """Group rows into cells; the p of a difference to the paper is Holm-adjusted over preset, source and split kind."""
     records = []
     for keys, group in rows.groupby(CELL, sort=True, dropna=False):
         record = dict(zip(CELL, keys, strict=True))

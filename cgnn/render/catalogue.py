@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from cgnn.errors import UserError
 
-#: Every input by name: where it lies in a results tree. `{}` stands for several files.
+#: Every input by name: where it lies in a results tree. `*` stands for several files.
 INPUTS = {
     "runs": "runs.csv",
     "summary": "summary.csv",
@@ -83,7 +83,6 @@ VERB_MODULES = {
 
 #: Files of the project, other than code, that a verb reads.
 VERB_FILES = {
-    "paper": ("paper/paper.typ",),
     "scorecard": tuple(f"cgnn/render/page/page.{suffix}" for suffix in ("html.jinja", "css", "js")),
 }
 

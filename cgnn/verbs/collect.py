@@ -5,7 +5,7 @@
   python -m cgnn collect trials   R/search/cora/fixed/cgnn/released/trials.csv …   --out R/trials.csv
 
 Rows of one model and solver must come from the same code, rows of one dataset from the same graph, and no replica
-may be there twice; a damaged file is named with what to do about it. ``--list FILE`` reads more paths from a file.
+may be there twice; a damaged file is named with what to do about it.
 """
 
 import argparse
@@ -14,18 +14,14 @@ from pathlib import Path
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=["runs", "profiles", "trials"])
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
-    parser.add_argument("--list", type=Path, metavar="FILE", help="one path a line")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE.csv")
 
 
 def run(args: argparse.Namespace) -> None:
     from cgnn.collect import collect_profiles, collect_runs, collect_trials, write_rows
 
-    files = [*args.files]
-    if args.list:
-        files += [Path(line) for line in args.list.read_text(encoding="utf-8").splitlines() if line]
     collect = {"runs": collect_runs, "profiles": collect_profiles, "trials": collect_trials}[args.kind]
-    columns, rows = collect(files)
+    columns, rows = collect(args.files)
     write_rows(args.out, columns, rows)
-    print(f"{args.out}: {len(rows)} rows of {len(files)} files")
+    print(f"{args.out}: {len(rows)} rows of {len(args.files)} files")

@@ -92,6 +92,8 @@ class Project:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                # Tests started in the background ignore Ctrl-C, and so would what they start.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
         self.started.append(process)
         return process

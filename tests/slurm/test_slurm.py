@@ -6,6 +6,7 @@ skip where no test cluster can be brought up (root and Debian's Slurm packages),
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -216,6 +217,38 @@ def test_a_run_survives_a_restart_of_slurmctld(cluster, copy_project, local_resu
         ["slurmctld"], env={"SLURM_CONF": str(cluster / "slurm.conf"), "PATH": "/usr/sbin:/usr/bin"}, check=True
     )
     project.finish(process)
+    assert project.results() == local_results(config, "runs")
+
+
+@pytest.mark.slurm_full
+@pytest.mark.timeout(900)
+def test_ctrl_c_cancels_the_jobs_and_the_same_command_goes_on(copy_project, local_results):
+    config = long(replicas=8, epochs=100)
+    project = copy_project(config)
+    process = project.start(project.on_slurm("runs"))
+    project.wait_for_training(process)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(120) != 0
+    assert [job["state"].split()[0] for job in ended_jobs(project)] == ["CANCELLED"]
+    project.finish(project.start(project.on_slurm("runs")))
+    assert project.results() == local_results(config, "runs")
+
+
+@pytest.mark.slurm_full
+@pytest.mark.timeout(900)
+def test_a_killed_snakemake_leaves_orphans_that_its_run_id_cancels(copy_project, local_results):
+    config = long(replicas=8, epochs=300)
+    project = copy_project(config)
+    process = project.start(project.on_slurm("runs"))
+    project.wait_for_training(process)
+    process.kill()
+    process.wait()
+    assert [job["state"] for job in jobs_of(project)] == ["RUNNING"]
+    (run_id,) = re.findall(r"SLURM run ID: (\S+)", (project.folder / "output.log").read_text())
+    subprocess.run(["scancel", f"--name={run_id}"], check=True)
+    assert [job["state"].split()[0] for job in ended_jobs(project)] == ["CANCELLED"]
+    project.run(project.snakemake("--unlock", "--cores", "1"))
+    project.finish(project.start(project.on_slurm("runs")))
     assert project.results() == local_results(config, "runs")
 
 

@@ -1,7 +1,6 @@
 """From bytes to graphs and splits.
 
-Needs: the network, a mirror or a full cache. Makes: data/{dataset}/graph.npz, splits/{dataset}/{split}.json,
-tables/datasets.
+Needs: the network, a mirror or a full cache. Makes: data/{dataset}/graph.npz, splits/{dataset}/{split}.json.
 """
 
 

@@ -36,7 +36,7 @@ rule tabulate_datasets:
             DATASETS_TABLE,
             caption="../report/table.rst",
             category="Tables",
-            labels={"table": "datasets"},
+            labels={"table": "Table 1: datasets"},
         ),
     log:
         f"{R}/logs/tables/datasets.log",
@@ -60,7 +60,7 @@ rule build_table:
             expand(f"{R}/tables/{{{{table}}}}.{{kind}}", kind=[k for k in TABLE_FORMATS if k != "json"]),
             caption="../report/table.rst",
             category="Tables",
-            labels={"table": "{table}"},
+            labels=lambda w: {"table": TABLES[w.table].label},
         ),
         f"{R}/tables/{{table}}.json",
     log:
@@ -88,7 +88,7 @@ rule draw_figure:
             f"{R}/figures/{{figure}}.svg",
             caption="../report/figure.rst",
             category="Figures",
-            labels={"figure": "{figure}"},
+            labels=lambda w: {"figure": FIGURES[w.figure].label},
         ),
         expand(f"{R}/figures/{{{{figure}}}}.{{kind}}", kind=[k for k in FIGURE_FORMATS if k != "svg"]),
     log:

@@ -66,7 +66,7 @@ rule train_residual:
 
 
 rule record_curves:
-    """Train a few replicas and keep every epoch's loss and accuracies, and the learned α where there is one."""
+    """Train a few replicas and keep every epoch's loss and accuracies."""
     input:
         unpack(lambda w: training_input(find_training("curves", f"curves/{w.dataset}/{w.model}"), 0, 0)),
     output:

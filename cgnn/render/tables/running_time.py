@@ -11,8 +11,6 @@ from cgnn.analysis.rows import in_order
 from cgnn.render.cells import short
 from cgnn.render.table import Cell, Row, Table
 
-PAPER_ROW = {"cgnn": "cgnn", "cgnn_weight": "cgnn_weight", "gcn": "gcn"}
-
 
 def build(profiles: Path, reported: Path, bench: Path | None = None) -> Table:
     """Methods by seconds and by multiples of GCN; what was timed where is in the row."""

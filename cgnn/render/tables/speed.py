@@ -20,6 +20,7 @@ RECIPES = {
     "pyg": "PyG, dense features",
     "pyg_sparse": "PyG, sparse features",
     "ours": "this project's input path",
+    "fused": "fused sparse products",
 }
 Key = tuple[int, str, str]  # threads, method, dataset
 
