@@ -85,12 +85,18 @@ def scorecard_data(results: Path) -> dict[str, Any]:
             for name, words in load_figures(results).items()
         },
         "rows": {
-            name: compact(frame[[column for column in SHOWN if column in frame.columns]])
+            name: compact(_shown(frame))
             for name in ("runs", "sweeps", "fidelity", "profiles")
             if (frame := read(results / f"{name}.csv")) is not None
         },
         "trials": _trials(results),
     }
+
+
+def _shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns for a reader; of a hash the digits that tell it from the others, all of them are in the CSV."""
+    shown = frame[[column for column in SHOWN if column in frame.columns]]
+    return shown.assign(split_sha256=shown["split_sha256"].str[:12]) if "split_sha256" in shown else shown
 
 
 def compact(frame: pd.DataFrame) -> dict[str, Any]:
