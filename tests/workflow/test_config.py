@@ -6,7 +6,7 @@ from cgnn.config import load, overlay, validate
 from cgnn.errors import UserError
 from cgnn.plan import curves, fidelity, profiles, runs, searches, sweeps
 
-OVERLAYS = ("quick", "published", "nell_partial")
+OVERLAYS = ("quick", "nell_partial")
 
 
 def complaint(**changes) -> str:

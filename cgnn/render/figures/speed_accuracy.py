@@ -23,9 +23,9 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
     rows = protocol.of(rows)
     timed = load_profiles(profiles)
     benched = load_bench(bench)
-    datasets = in_order(
-        set(rows["dataset"]) & (set(timed["dataset"]) | {r.get("dataset") for r in benched}), names.DATASETS
-    )
+    # One source for all panels: a dataset that only the benchmark timed would show other methods at other threads.
+    measured = set(timed["dataset"]) or {row.get("dataset") for row in benched}
+    datasets = in_order(set(rows["dataset"]) & measured, names.DATASETS)
     figure, panels = stacked(len(datasets), 1.9)
     sentences = []
     for axes, dataset in zip(panels, datasets, strict=False):
@@ -86,7 +86,7 @@ def _milliseconds(
         found[method] = (model, 1000 * float(np.median(seconds_list(nearest))))
     if found:
         return found
-    # Only where there is no profile: times of two runs of a machine do not belong in one panel.
+    # Only where there is no profile: times of two runs of a machine do not belong in one figure.
     for row in most_threads(benched):
         method = bench_name(row)
         seconds = bench_seconds(benched, dataset, method)
