@@ -1,6 +1,7 @@
 """Figures: all formats, the same bytes each time, legible, told apart without colour, and separate in the DAG."""
 
 import json
+import shutil
 
 import made_up
 import matplotlib.text
@@ -50,6 +51,21 @@ def test_legends_stay_inside_the_figure(results, name):
     for legend in drawn.figure.legends:
         box = legend.get_window_extent()
         assert frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0
+
+
+def test_one_dataset_with_all_its_curves_has_room_for_them(results, tmp_path):
+    """Its legend had taken the panel's place, and the panel's label left the figure."""
+    (tmp_path / "cora").mkdir()
+    files = [tmp_path / "cora" / f"{model}.csv" for model in ("gcn", "gat", "cgnn", "cgnn_weight")]
+    for file in files:
+        shutil.copy(next(results.glob("curves/cora/*.csv")), file)
+    with use_style():
+        figure = accuracy_epoch.draw(files).figure
+        figure.canvas.draw()
+    (panel,) = figure.axes
+    label, frame = panel.yaxis.label.get_window_extent(), figure.bbox
+    assert panel.get_window_extent().height > frame.height / 2
+    assert frame.y0 <= label.y0 and label.y1 <= frame.y1
 
 
 def _draw(results, name):

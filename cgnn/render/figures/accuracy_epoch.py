@@ -11,7 +11,7 @@ from cgnn.render.style import Drawing, look
 
 
 def draw(curves: list[Path]) -> Drawing:
-    """A panel a dataset: mean test accuracy with the range of replicas, a dot where each replica was selected."""
+    """A panel a dataset: mean test accuracy with the range of replicas, a marker where each replica was selected."""
     files = {(Path(path).parent.name, Path(path).stem): Path(path) for path in curves}
     datasets = in_order({dataset for dataset, _ in files}, names.DATASETS)
     figure, panels = stacked(len(datasets), 1.85)
@@ -27,7 +27,7 @@ def draw(curves: list[Path]) -> Drawing:
                 wide.mean(axis=1),
                 color=style.color,
                 linestyle=style.dashes,
-                label=f"{names.model(model)}, test",
+                label=names.model(model),
             )
             axes.fill_between(
                 wide.index, wide.min(axis=1), wide.max(axis=1), color=style.color, alpha=0.15, linewidth=0
@@ -41,17 +41,16 @@ def draw(curves: list[Path]) -> Drawing:
                 markeredgecolor="black",
                 markeredgewidth=0.5,
                 markersize=4,
-                label=f"{names.model(model)}, selected epoch",
                 linestyle="none",
             )
-            lowest.append(float(wide.iloc[min(10, len(wide) - 1)].min()))
+            lowest.append(float(wide.iloc[min(20, len(wide) - 1)].min()))
             sentences.append(
                 f"{names.dataset(dataset)}, {names.model(model)}: selected epochs {chosen['epoch'].min():g} to "
                 f"{chosen['epoch'].max():g}, there {chosen['test_accuracy'].mean():.1f} %, at the last epoch "
                 f"{wide.iloc[-1].mean():.1f} %, best of all epochs {wide.max().mean():.1f} %"
             )
         top = axes.get_ylim()[1]
-        axes.set_ylim(min(lowest), top)  # the first ten epochs climb from chance and would flatten the rest
+        axes.set_ylim(min(lowest), top)  # the first epochs climb from chance and would flatten the rest
         axes.set_title(names.dataset(dataset), loc="left")
         axes.set_ylabel("test accuracy (%)")
     if datasets:
@@ -60,7 +59,7 @@ def draw(curves: list[Path]) -> Drawing:
     else:
         say_empty(panels[0], "no curves were saved")
     caption = (
-        "Test accuracy by epoch, mean and range over replicas; each dot is a replica at the first epoch of its best "
+        "Test accuracy by epoch, mean and range over replicas; each marker is a replica at the first epoch of its best "
         f"validation accuracy. {'. '.join(sentences)}."
     )
     return Drawing(
