@@ -230,8 +230,9 @@ def search_settings(wildcards):
 
 def profile_arguments(wildcards):
     words = ["--dataset", wildcards.dataset, "--method", wildcards.method, "--value", wildcards.value]
-    own = config["profiles"]["methods"][wildcards.method]
-    words += ["--preset", config["profiles"]["preset"], "--epochs", str(own.get("epochs", config["profiles"]["epochs"]))]
+    section = config["profiles"]
+    own = section["methods"][wildcards.method]
+    words += ["--preset", section["preset"], "--epochs", str(own.get("epochs", section["epochs"]))]
     if "warmup" in own:
         words += ["--warmup", str(own["warmup"])]
     if JOBS["memory_limit_mb"]:
