@@ -49,13 +49,12 @@ def pieces(config: Mapping[str, Any]) -> Iterator[Piece]:
         # A layer more is an epoch so much longer; the speeds are those of two layers.
         depth = dict(training.settings).get("layers", 2) / 2
         expected = _expected(missing * depth, speeds.get((training.dataset, training.model)))
-        stage = training.folder.split("/")[0]
-        yield Piece(stage, training.dataset, training.replicas * epochs, measured, missing, expected)
+        yield Piece(training.stage, training.dataset, training.replicas * epochs, measured, missing, expected)
 
 
 def _files(training: plan.Training, results: Path, size: int) -> Iterator[tuple[Path, int]]:
     """Its files of rows, and the replicas in each. Curves are recorded in one go, their rows beside them."""
-    if training.folder.startswith("curves/"):
+    if training.stage == "curves":
         yield results / f"{training.folder}.rows" / "runs.csv", training.replicas
     else:
         yield from ((Path(file), len(Chunk.of(file) or ())) for file in training.files(str(results), size))

@@ -49,6 +49,11 @@ class Training:
         """The search this training takes its hyperparameters from."""
         return Search(self.dataset, self.split_kind, self.model, self.preset) if self.source == "search" else None
 
+    @property
+    def stage(self) -> str:
+        """runs, residual, sweeps, fidelity or curves."""
+        return self.folder.split("/")[0]
+
     def files(self, results: str, size: int) -> list[str]:
         """The chunk files that hold its replicas, existing ones kept."""
         return chunk_files(f"{results}/{self.folder}", self.replicas, size)

@@ -13,6 +13,9 @@ from cgnn import plan
 from cgnn.chunks import Chunk
 from cgnn.render.catalogue import FIGURES, TABLES
 
+#: Where the jobs of a stage are timed: R/benchmarks/KIND.
+KINDS = {"runs": "train", "residual": "residual", "sweeps": "sweep", "fidelity": "fidelity"}
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -25,7 +28,7 @@ class Cell:
     wanted: int
     running: bool
     jobs_left: int
-    kind: str  # of its jobs, as in R/benchmarks/KIND
+    kind: str  # of its jobs: one of KINDS, search or profile
 
     @property
     def text(self) -> str:
@@ -39,14 +42,13 @@ def cells(config: Mapping[str, Any], snakemake: Path = Path(".snakemake")) -> li
     results, size = config["results"].rstrip("/"), config["jobs"]["replicas_per_job"]
     running = _running(snakemake)
     found = [_search_cell(results, search, config, running) for search in plan.searches(config)]
-    for kind, section, trainings in (
-        ("train", "runs", plan.runs(config)),
-        ("sweep", "sweeps", plan.sweeps(config)),
-        ("fidelity", "fidelity", plan.fidelity(config)),
+    for section, trainings in (
+        ("runs", plan.runs(config)),
+        ("sweeps", plan.sweeps(config)),
+        ("fidelity", plan.fidelity(config)),
     ):
         for training in trainings:
-            own = "residual" if training.folder.startswith("residual/") else kind
-            found.append(_training_cell(results, size, own, section, training, running))
+            found.append(_training_cell(results, size, section, training, running))
     for profile in plan.profiles(config):
         path = f"{results}/{profile.file}"
         done = Path(path).is_file() and path not in running
@@ -103,7 +105,7 @@ def estimate(found: Iterable[Cell], config: Mapping[str, Any], cores: int) -> st
     return f"{left} jobs left{known_part}{unknown_part}"
 
 
-def _training_cell(results: str, size: int, kind: str, section: str, t: plan.Training, running: set[str]) -> Cell:
+def _training_cell(results: str, size: int, section: str, t: plan.Training, running: set[str]) -> Cell:
     done = busy = left = 0
     for path in t.files(results, size):
         chunk = Chunk.of(path)
@@ -120,7 +122,7 @@ def _training_cell(results: str, size: int, kind: str, section: str, t: plan.Tra
         row = f"{t.model} {t.variant}".strip()
     elif section == "fidelity":
         row = t.variant
-    return Cell(section, row, t.dataset, done, t.replicas, bool(busy), left, kind)
+    return Cell(section, row, t.dataset, done, t.replicas, bool(busy), left, KINDS[t.stage])
 
 
 def _search_cell(results: str, search: plan.Search, config: Mapping[str, Any], running: set[str]) -> Cell:

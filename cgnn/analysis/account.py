@@ -7,27 +7,26 @@ import pandas as pd
 
 from cgnn.analysis import names
 
-AGGREGATES = ("runs", "sweeps", "fidelity")
-WHAT = {
-    "runs": "main tables and residual GCN",
-    "sweeps": "sweeps of depth and time",
-    "fidelity": "fidelity table, beyond runs of the main tables",
+#: By aggregate: what a reader calls it, and the folders of its jobs.
+AGGREGATES = {
+    "runs": ("main tables and residual GCN", ("runs", "residual")),
+    "sweeps": ("sweeps of depth and time", ("sweeps",)),
+    "fidelity": ("fidelity table, beyond runs of the main tables", ("fidelity",)),
 }
-FOLDERS = {"runs": ("runs", "residual"), "sweeps": ("sweeps",), "fidelity": ("fidelity",)}
 REPLICA = ["dataset", "split", "model", "preset", "variant", "replica"]
 
 
 def cost(results: Path) -> list[dict[str, Any]]:
     """One entry a stage: trainings, epochs, hours. Hours are None where no times were kept."""
     stages: list[dict[str, Any]] = []
-    for name in AGGREGATES:
+    for name, (what, folders) in AGGREGATES.items():
         rows = read(results / f"{name}.csv")
         if rows is not None:
-            times = _times([results / folder for folder in FOLDERS[name]])
+            times = _times([results / folder for folder in folders])
             if times is not None:
                 rows = rows[~_keys(rows).isin(_keys(times[times["seconds"] == 0]))]  # taken from another stage
             seconds = None if times is None else float(times["seconds"].sum())
-            stages.append(_stage(WHAT[name], len(rows), rows.get("epochs"), seconds))
+            stages.append(_stage(what, len(rows), rows.get("epochs"), seconds))
     trials = read(results / "trials.csv")
     if trials is not None:
         seconds = float(trials["seconds"].sum()) if "seconds" in trials else None

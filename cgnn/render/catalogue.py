@@ -81,10 +81,8 @@ VERB_MODULES = {
     "scorecard": ("cgnn.render.scorecard",),
 }
 
-#: Files of the project, other than code, that a verb reads.
-VERB_FILES = {
-    "scorecard": tuple(f"cgnn/render/page/page.{suffix}" for suffix in ("html.jinja", "css", "js")),
-}
+#: What the scorecard is written with, beside code.
+PAGE_FILES = tuple(f"cgnn/render/page/page.{suffix}" for suffix in ("html.jinja", "css", "js"))
 
 
 def entry(kind: str, name: str) -> Entry:

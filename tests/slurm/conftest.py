@@ -93,7 +93,7 @@ class Project:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 # Tests started in the background ignore Ctrl-C, and so would what they start.
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
         self.started.append(process)
         return process

@@ -6,9 +6,9 @@ Needs: the aggregates, paper/reported.yaml, paper/paper.typ. Makes: tables/, fig
 from cgnn.render.catalogue import (
     FIGURE_FORMATS,
     FIGURES,
+    PAGE_FILES,
     TABLE_FORMATS,
     TABLES,
-    VERB_FILES,
     modules_of_figure,
     modules_of_table,
 )
@@ -145,7 +145,7 @@ rule write_scorecard:
         TABLE_FILES,
         FIGURE_FILES,
         [PRODUCTS[name] for name in (*COLLECTED, "claims") if name in PRODUCTS],
-        VERB_FILES["scorecard"],
+        PAGE_FILES,
         reported=REPORTED,
     output:
         page=report(

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter
 
 from cgnn.analysis import names
-from cgnn.analysis.measured import bench_name, bench_seconds, load_bench, load_profiles, most_threads, seconds_list
-from cgnn.analysis.rows import choose_protocol, in_order, load_rows, sample
+from cgnn.analysis.measured import bench_name, load_bench, load_profiles, most_threads
+from cgnn.analysis.rows import OK, choose_protocol, in_order, load_rows, sample
 from cgnn.render.cells import short
 from cgnn.render.panels import legend_below, say_empty, stacked
 from cgnn.render.style import Drawing, look
@@ -23,13 +23,14 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
     rows = protocol.of(rows)
     timed = load_profiles(profiles)
     benched = load_bench(bench)
-    # One source for all panels: a dataset that only the benchmark timed would show other methods at other threads.
-    measured = set(timed["dataset"]) or {row.get("dataset") for row in benched}
+    # One source for all panels: times of two runs of a machine do not belong in one figure.
+    profiled = not timed.empty
+    measured = set(timed["dataset"]) if profiled else {row.get("dataset") for row in benched}
     datasets = in_order(set(rows["dataset"]) & measured, names.DATASETS)
     figure, panels = stacked(len(datasets), 1.9)
     sentences = []
     for axes, dataset in zip(panels, datasets, strict=False):
-        times = _milliseconds(dataset, timed, benched, rows)
+        times = _profiled(dataset, timed, rows) if profiled else _benched(dataset, benched)
         for position, (method, (model, middle)) in enumerate(times.items()):
             reached = sample(rows[(rows["dataset"] == dataset) & (rows["model"] == model)])
             if reached.n == 0:
@@ -71,25 +72,24 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
     )
 
 
-def _milliseconds(
-    dataset: str, timed: pd.DataFrame, benched: list[dict[str, Any]], rows: pd.DataFrame
-) -> dict[str, tuple[str, float]]:
-    """Method: (model, median ms). From the profile nearest to what was trained, else from the benchmark."""
+def _profiled(dataset: str, timed: pd.DataFrame, rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
+    """Method: (model, median ms), from the profile nearest to what was trained."""
     found: dict[str, tuple[str, float]] = {}
-    here = timed[(timed["dataset"] == dataset) & (timed["status"] == "ok")]
+    here = timed[(timed["dataset"] == dataset) & (timed["status"] == OK)]
     for method in in_order(set(here["method"]), names.METHODS):
         points = here[here["method"] == method]
         model, axis = str(points["model"].iloc[0]), str(points["axis"].iloc[0])
         trained = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
         aim = float(trained[axis].median()) if axis in trained.columns and trained[axis].notna().any() else 2.0
         nearest = points.iloc[int(np.argmin(np.abs(points["value"].to_numpy(dtype=float) - aim)))]
-        found[method] = (model, 1000 * float(np.median(seconds_list(nearest))))
-    if found:
-        return found
-    # Only where there is no profile: times of two runs of a machine do not belong in one figure.
-    for row in most_threads(benched):
-        method = bench_name(row)
-        seconds = bench_seconds(benched, dataset, method)
-        if row.get("dataset") == dataset and row.get("recipe") != "floor" and seconds:
-            found[method] = (str(row["model"]), 1000 * float(np.median(seconds)))
+        found[method] = (model, 1000 * float(nearest["seconds_per_epoch"]))
     return found
+
+
+def _benched(dataset: str, benched: list[dict[str, Any]]) -> dict[str, tuple[str, float]]:
+    """The same from the benchmark."""
+    return {
+        bench_name(row): (str(row["model"]), float(row["ms_per_epoch"]))
+        for row in most_threads(benched)
+        if row.get("dataset") == dataset and row.get("recipe") != "floor"
+    }
