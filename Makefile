@@ -11,7 +11,7 @@ help:
 	@echo "make quick    the whole DAG at a small budget, on real data"
 	@echo "make test     the tests"
 	@echo "make paper    the whole paper (hours); stopped, it continues where it was"
-	@echo "make lint     ruff, snakefmt, snakemake --lint, mypy"
+	@echo "make lint     ruff, snakefmt, snakemake --lint, mypy, import-linter"
 	@echo "make bench    speed and memory, side by side with the released recipe"
 	@echo "make clean    remove caches and the quick results; data, .venv and results/paper stay"
 
@@ -46,6 +46,7 @@ lint: install
 	snakefmt --check Snakefile workflow
 	snakemake --lint
 	mypy cgnn
+	lint-imports
 
 bench: install
 	python -m benchmarks

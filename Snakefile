@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 # A cluster's job parses this file again when its turn comes: it must see the code and the config that it
-# was submitted with, which the main process froze and named in CGNN_CODE (cgnn/freeze.py).
+# was submitted with, which the main process froze and named in CGNN_CODE (cgnn/pipeline/freeze.py).
 frozen = Path(os.environ.get("CGNN_CODE", "."))
 CODE = frozen if not workflow.is_main_process and (frozen / "cgnn").is_dir() else Path(workflow.basedir)
 sys.path.insert(0, str(CODE))

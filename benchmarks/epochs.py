@@ -9,7 +9,7 @@ from benchmarks.problem import Problem
 from benchmarks.pyg_baselines import PygEpoch
 from benchmarks.released_recipe import ReleasedEpoch
 from benchmarks.timing import Plan, take_turns, threads
-from cgnn.hyperparameters import Hyperparameters, published
+from cgnn.paper.hyperparameters import Hyperparameters, published
 
 SOLVERS = ("exact", "exact_recompute", "rk4", "dopri5_adjoint")
 

@@ -12,7 +12,7 @@ from benchmarks.epochs import settings_of
 from benchmarks.ours import Floor, OurEpoch
 from benchmarks.problem import synthetic_problem
 from benchmarks.timing import threads, timed
-from cgnn.device import PeakMemory
+from cgnn.training.device import PeakMemory
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 QUICK_SIZES = (3_000, 10_000)

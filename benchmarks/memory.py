@@ -8,8 +8,8 @@ import torch
 from benchmarks.epochs import settings_of
 from benchmarks.ours import OurEpoch
 from benchmarks.problem import Problem
-from cgnn.device import PeakMemory
-from cgnn.hyperparameters import override
+from cgnn.paper.hyperparameters import override
+from cgnn.training.device import PeakMemory
 from cgnn.training.loop import step
 
 SOLVERS = {

@@ -7,10 +7,10 @@ from benchmarks.problem import Problem
 from cgnn.dynamics.coefficients import coefficients, default_tolerance, spectral_bound
 from cgnn.dynamics.operator import normalised_adjacency
 from cgnn.dynamics.sparse import sparse_product
-from cgnn.fidelity import preset
-from cgnn.hyperparameters import Hyperparameters
 from cgnn.models.registry import build
 from cgnn.models.sparse_input import SparseInput
+from cgnn.paper.fidelity import preset
+from cgnn.paper.hyperparameters import Hyperparameters
 from cgnn.training.loop import evaluate, make_optimizer, step
 from cgnn.training.replicas import seed_dropout
 

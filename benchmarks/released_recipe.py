@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torchdiffeq import odeint
 
 from benchmarks.problem import Problem
-from cgnn.hyperparameters import Hyperparameters
+from cgnn.paper.hyperparameters import Hyperparameters
 
 RTOL, ATOL = 1e-7, 1e-9
 

@@ -13,7 +13,7 @@ _EXPORTS = {
     "CGNN": "cgnn.models.cgnn",
     "CGNNConv": "cgnn.models.cgnn_conv",
     "Graph": "cgnn.datasets.graph",
-    "Fidelity": "cgnn.fidelity",
+    "Fidelity": "cgnn.paper.fidelity",
 }
 
 __all__ = ["CGNN", "CGNNConv", "Fidelity", "Graph", "__version__"]

@@ -6,9 +6,9 @@ from importlib import import_module
 from pathlib import Path
 
 from cgnn.errors import UserError
-from cgnn.gpus import one_gpu
+from cgnn.training.gpus import one_gpu
 
-VERBS = sorted(path.stem for path in (Path(__file__).parent / "verbs").glob("[a-z]*.py"))
+VERBS = sorted(path.stem for path in (Path(__file__).parent / "cli").glob("[a-z]*.py"))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     asked = [word for word in arguments[:1] if word in VERBS]
     for verb in asked or VERBS:
-        module = import_module(f"cgnn.verbs.{verb}")
+        module = import_module(f"cgnn.cli.{verb}")
         description = (module.__doc__ or "").strip()
         subparser = subparsers.add_parser(
             verb,

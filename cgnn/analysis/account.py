@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from cgnn.analysis import names
+from cgnn.paper import names
 
 #: By aggregate: what a reader calls it, and the folders of its jobs.
 AGGREGATES = {

@@ -1,7 +1,7 @@
 """Which datasets there are, which files each needs, and which module makes a Graph of them.
 
 Modules are named as strings and imported on use, so that the fingerprint of one dataset does not hang on
-the code of another: a rule takes ``code_fingerprint("cgnn.verbs.graph", *modules_of(name))``.
+the code of another: a rule takes ``code_fingerprint("cgnn.cli.graph", *modules_of(name))``.
 """
 
 import difflib

@@ -4,10 +4,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from cgnn.fidelity import Fidelity
 from cgnn.models.cgnn_conv import CGNNConv, Variant
 from cgnn.models.random_streams import Generators, dropout
 from cgnn.models.sparse_input import SparseLinear
+from cgnn.paper.fidelity import Fidelity
 
 
 class CGNN(nn.Module):

@@ -10,8 +10,8 @@ from cgnn.dynamics.operator import Propagation
 from cgnn.dynamics.problem import LinearODE
 from cgnn.dynamics.solvers import solve
 from cgnn.errors import UserError
-from cgnn.fidelity import Fidelity
 from cgnn.models.cgnn_weight import OrthogonalWeight
+from cgnn.paper.fidelity import Fidelity
 
 Variant = Literal["continuous", "discrete", "no_h0"]
 VARIANTS = ("continuous", "discrete", "no_h0")

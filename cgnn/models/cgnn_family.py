@@ -4,10 +4,10 @@ from typing import Any
 
 import torch
 
-from cgnn.fidelity import Fidelity
-from cgnn.hyperparameters import Hyperparameters
 from cgnn.models.cgnn import CGNN
 from cgnn.models.cgnn_conv import Variant
+from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.hyperparameters import Hyperparameters
 
 
 def build(

@@ -8,11 +8,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.nn import GCNConv
 
-from cgnn.fidelity import Fidelity
-from cgnn.hyperparameters import Hyperparameters
 from cgnn.models.gcn_layer import FusedGCNConv, Propagation, gcn_propagation
 from cgnn.models.random_streams import dropout as quick_dropout
 from cgnn.models.sparse_layer import with_sparse_input
+from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.hyperparameters import Hyperparameters
 
 
 class GCN(nn.Module):

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from cgnn.fidelity import Fidelity
-from cgnn.hyperparameters import Hyperparameters
 from cgnn.models import gcn
+from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.hyperparameters import Hyperparameters
 
 
 def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, fused: bool = True) -> gcn.GCN:

@@ -7,13 +7,13 @@ from torch.nn import functional
 from torch_geometric.nn import GATConv, GCNConv
 from torchdiffeq import odeint
 
-from cgnn.fidelity import Fidelity
-from cgnn.hyperparameters import Hyperparameters
 from cgnn.models.attention import FusedGATConv
 from cgnn.models.gat import gat_edges
 from cgnn.models.gcn_layer import FusedGCNConv, gcn_propagation
 from cgnn.models.random_streams import dropout as quick_dropout
 from cgnn.models.sparse_layer import with_sparse_input
+from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.hyperparameters import Hyperparameters
 
 #: Two steps of RK4 to t1 = 1, that is sixteen layers a pass; tests hold it within 2 % of dopri5 at the start.
 STEP = 0.5

@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cgnn.errors import UserError
-from cgnn.fidelity import Fidelity
-from cgnn.hyperparameters import Hyperparameters
+from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.hyperparameters import Hyperparameters
 
 if TYPE_CHECKING:
     from torch import nn

@@ -75,7 +75,7 @@ def _datasets(path: Path) -> dict[str, Any]:
 
 
 def _label(name: str) -> str:
-    from cgnn.analysis import names
+    from cgnn.paper import names
 
     return names.dataset(name)
 

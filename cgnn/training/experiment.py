@@ -1,16 +1,15 @@
 """A training as it is asked for: names and numbers in, outcomes out. What ``cgnn train`` and the search both call."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from cgnn.datasets.graph import Graph
 from cgnn.datasets.splits import Split
-from cgnn.fidelity import Fidelity
-from cgnn.hyperparameters import Hyperparameters
 from cgnn.models import registry
-from cgnn.provenance import training_fingerprint, versions
+from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.hyperparameters import Hyperparameters
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,10 @@ class Experiment:
     side_by_side: bool | None = None  # None: on CUDA, where it fills the device; a CPU gains nothing by it
 
     @property
-    def fingerprint(self) -> str:
-        return training_fingerprint(self.model, self.fidelity)
+    def device_name(self) -> str:
+        from cgnn.training.device import choose_device
+
+        return device_name(choose_device(self.device))
 
     @property
     def label(self) -> str:
@@ -46,7 +47,7 @@ def run_experiment(
     on_epoch: Callable[[], None] = lambda: None,
 ) -> Iterator[Any]:
     """Train replica i on ``splits[i]``, for each i; yield each ``Outcome`` as it ends."""
-    from cgnn.device import choose_device, make_deterministic, memory_limit
+    from cgnn.training.device import choose_device, make_deterministic, memory_limit
     from cgnn.training.replicas import Outcome, Replica, train_replicas
     from cgnn.training.tensors import graph_tensors
 
@@ -58,7 +59,7 @@ def run_experiment(
         try:
             data = graph_tensors(graph, experiment.fidelity.features, device)
         except (MemoryError, RuntimeError) as error:
-            from cgnn.device import is_out_of_memory
+            from cgnn.training.device import is_out_of_memory
 
             if not is_out_of_memory(error):
                 raise
@@ -74,34 +75,6 @@ def run_experiment(
             side_by_side=together and registry.entry(experiment.model).side_by_side,
             on_epoch=on_epoch,
         )
-
-
-def inputs_of(experiment: Experiment, graph: Graph, split: Split, replica: int) -> dict[str, Any]:
-    """Every column of a row that is known before it is trained: identity, settings, provenance."""
-    from cgnn.device import choose_device
-    from cgnn.seeds import derive_seed
-
-    used = registry.entry(experiment.model).hyperparameters
-    settings = asdict(experiment.hyperparameters)
-    return {
-        "dataset": experiment.dataset,
-        "split_kind": experiment.split_kind,
-        "split": split.name,
-        "model": experiment.model,
-        "preset": experiment.preset,
-        "hyperparameters": experiment.source,
-        "variant": experiment.variant,
-        "replica": replica,
-        **{key: value if key in used else "" for key, value in settings.items()},
-        **{f"sw_{field.name}": getattr(experiment.fidelity, field.name) for field in fields(Fidelity)},
-        "seed": derive_seed(experiment.dataset, split.name, experiment.model, replica, "init"),
-        "code_fingerprint": experiment.fingerprint,
-        "graph_sha256": graph.sha256,
-        "split_sha256": split.sha256,
-        "versions": versions(),
-        "device": device_name(choose_device(experiment.device)),
-        "threads": experiment.threads,
-    }
 
 
 def device_name(device: Any) -> str:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from cgnn.hyperparameters import Hyperparameters
+from cgnn.paper.hyperparameters import Hyperparameters
 from cgnn.training.optimisers import Adam, Optimiser, RMSprop
 from cgnn.training.tensors import GraphTensors, SplitTensors
 

@@ -10,9 +10,9 @@ import torch
 from torch import nn
 
 from cgnn.datasets.splits import Split
-from cgnn.device import is_out_of_memory, synchronise
-from cgnn.hyperparameters import Hyperparameters
+from cgnn.paper.hyperparameters import Hyperparameters
 from cgnn.seeds import derive_seed
+from cgnn.training.device import is_out_of_memory, synchronise
 from cgnn.training.loop import Trace, train
 from cgnn.training.selection import Selected, select_epoch
 from cgnn.training.tensors import GraphTensors, split_tensors

@@ -7,7 +7,7 @@ from judging import sampled, verdict
 from made_up import rows
 
 from cgnn.analysis.claims.base import NOT_REPRODUCED, NOT_TESTABLE, PARTLY, REPRODUCED
-from cgnn.fidelity import preset
+from cgnn.paper.fidelity import preset
 
 
 def converging(rate=0.05, predicted=0.05, end=400.0, kind="paper"):

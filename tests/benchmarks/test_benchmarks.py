@@ -16,9 +16,9 @@ from benchmarks.released_recipe import ReleasedCGNN, ReleasedEpoch
 from benchmarks.render import BLOCKS, fill, markdown
 from benchmarks.requirements import check
 from benchmarks.timing import Plan, take_turns
-from cgnn.fidelity import preset
-from cgnn.hyperparameters import override, published
 from cgnn.models.cgnn import CGNN
+from cgnn.paper.fidelity import preset
+from cgnn.paper.hyperparameters import override, published
 
 DOCS = Path(__file__).parents[2] / "docs"
 

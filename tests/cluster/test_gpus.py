@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from cgnn import gpus
-from cgnn.gpus import one_gpu, visible_gpus
+from cgnn.training import gpus
+from cgnn.training.gpus import one_gpu, visible_gpus
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLD = """
 import os, sys, time
 from pathlib import Path
-from cgnn.gpus import one_gpu
+from cgnn.training.gpus import one_gpu
 with one_gpu("auto", gpus=["0", "1"], locks=Path(sys.argv[1])) as gpu:
     print(gpu, os.environ["CUDA_VISIBLE_DEVICES"], flush=True)
     sys.stdin.readline()

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from cgnn.errors import UserError
-from cgnn.fidelity import PRESETS, Fidelity, preset
+from cgnn.paper.fidelity import PRESETS, Fidelity, preset
 
 
 def test_the_two_presets_differ_where_paper_and_code_do():

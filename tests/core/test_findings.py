@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cgnn.errors import UserError
-from cgnn.findings import PAGE, Numbers, render_findings
+from cgnn.render.findings import PAGE, Numbers, render_findings
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = Path("results/published")

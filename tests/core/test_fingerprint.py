@@ -2,7 +2,7 @@
 
 import pytest
 
-from cgnn.fingerprint import PACKAGE, code_fingerprint, import_closure
+from cgnn.pipeline.fingerprint import PACKAGE, code_fingerprint, import_closure
 
 FILES = {
     "__init__.py": "",

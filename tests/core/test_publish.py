@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cgnn.errors import UserError
-from cgnn.publish import BEGIN, END, headline, publish, renew_readme
+from cgnn.pipeline.publish import BEGIN, END, headline, publish, renew_readme
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from cgnn.datasets.graph import load_graph
 from cgnn.datasets.registry import DATASETS, lookup, modules_of
 from cgnn.datasets.splits import load_split
 from cgnn.errors import UserError
-from cgnn.fingerprint import import_closure
+from cgnn.pipeline.fingerprint import import_closure
 
 
 def test_fetch_writes_a_manifest_of_files_sums_and_origins(mirror, tmp_path, capsys):
@@ -124,17 +124,17 @@ def test_table_1_says_what_nell_partial_is_and_takes_graphs_the_paper_has_not(da
 
 
 def test_no_light_verb_imports_torch():
-    verbs = ", ".join(f"cgnn.verbs.{verb}" for verb in ("fetch", "graph", "split", "datasets_table", "convert"))
+    verbs = ", ".join(f"cgnn.cli.{verb}" for verb in ("fetch", "graph", "split", "datasets_table", "convert"))
     code = f"import sys, {verbs}; assert not {{'torch', 'pandas', 'requests'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_network_code_is_not_part_of_what_assembles_a_graph():
     for name in DATASETS:
-        closure = import_closure("cgnn.verbs.graph", *modules_of(name))
+        closure = import_closure("cgnn.cli.graph", *modules_of(name))
         assert "cgnn.datasets.network" not in closure
         assert ("cgnn.datasets.synthetic" in closure) == (name == "synthetic")
-    assert "cgnn.datasets.network" in import_closure("cgnn.verbs.fetch")
+    assert "cgnn.datasets.network" in import_closure("cgnn.cli.fetch")
 
 
 def test_a_path_makes_any_name_ones_own_graph():

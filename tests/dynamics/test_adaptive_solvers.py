@@ -85,6 +85,6 @@ def test_an_unknown_solver_is_named_with_those_there_are(problem, ordinary):
 
 def test_the_exact_solver_needs_no_torchdiffeq():
     assert {SOLVER_MODULES["exact"], SOLVER_MODULES["exact_recompute"]} == {"cgnn.dynamics.chebyshev"}
-    from cgnn.fingerprint import import_closure
+    from cgnn.pipeline.fingerprint import import_closure
 
     assert "cgnn.dynamics.adaptive" not in import_closure("cgnn.models.cgnn", "cgnn.dynamics.chebyshev")

@@ -5,8 +5,8 @@ import torch
 
 from cgnn import CGNN, CGNNConv
 from cgnn.errors import UserError
-from cgnn.fidelity import preset
 from cgnn.models.cgnn_weight import OrthogonalWeight
+from cgnn.paper.fidelity import preset
 
 VARIANTS = [
     {},

@@ -2,10 +2,10 @@
 
 import torch
 
-from cgnn.device import PeakMemory
 from cgnn.dynamics.operator import Propagation
 from cgnn.dynamics.problem import LinearODE
 from cgnn.dynamics.solvers import solve
+from cgnn.training.device import PeakMemory
 
 
 def peak_bytes(solver, t1, weight=None):

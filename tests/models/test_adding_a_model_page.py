@@ -30,7 +30,8 @@ def test_the_pages_example_trains_and_changes_no_other_fingerprint(project: Path
         return done.stdout
 
     fingerprint = (
-        "from cgnn.provenance import *; from cgnn.fidelity import preset; import cgnn; print(cgnn.__file__,"
+        "from cgnn.pipeline.provenance import *; from cgnn.paper.fidelity import preset; import cgnn;"
+        "print(cgnn.__file__,"
         "*(training_fingerprint(m, preset('released')) for m in ('gcn', 'cgnn')))"
     )
     before = python("-c", fingerprint)

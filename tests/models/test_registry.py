@@ -7,11 +7,11 @@ from torch_geometric.nn import GATConv, GCNConv
 
 from cgnn.datasets.synthetic import Parameters, generate
 from cgnn.errors import UserError
-from cgnn.fidelity import Fidelity
-from cgnn.fingerprint import import_closure
-from cgnn.hyperparameters import override, published
 from cgnn.models.registry import MODELS, build, entry, modules_of
-from cgnn.reported import load_reported
+from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.hyperparameters import override, published
+from cgnn.paper.reported import load_reported
+from cgnn.pipeline.fingerprint import import_closure
 from cgnn.training.loop import train
 from cgnn.training.tensors import graph_tensors, split_tensors
 
@@ -91,12 +91,13 @@ def test_the_table_of_models_is_part_of_no_training() -> None:
     """Else a line for a new model would retrain all the others."""
     for model in MODELS:
         assert "cgnn.models.registry" not in import_closure("cgnn.training.replicas", *modules_of(model, Fidelity()))
-        assert "cgnn.models.registry" not in import_closure("cgnn.profiling", *modules_of(model, Fidelity()))
+        assert "cgnn.models.registry" not in import_closure("cgnn.training.profiling", *modules_of(model, Fidelity()))
 
 
 def test_planning_loads_no_torch() -> None:
     code = (
-        "import sys; from cgnn.provenance import *; from cgnn.fidelity import preset; import cgnn.verbs.train;"
+        "import sys; from cgnn.pipeline.provenance import *; from cgnn.paper.fidelity import preset;"
+        "import cgnn.cli.train;"
         "training_fingerprint('cgnn', preset('released')); profile_fingerprint('cgnn_adjoint', preset('paper'));"
         "sys.exit('torch' in sys.modules)"
     )

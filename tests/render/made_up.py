@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from cgnn.fidelity import PRESETS, Fidelity, preset
+from cgnn.paper.fidelity import PRESETS, Fidelity, preset
 
 ROOT = Path(__file__).parents[2]
 REPORTED = ROOT / "paper" / "reported.yaml"

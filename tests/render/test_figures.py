@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from cgnn.__main__ import main
-from cgnn.fingerprint import code_fingerprint, import_closure
+from cgnn.pipeline.fingerprint import code_fingerprint, import_closure
 from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, TABLES, modules_of_figure, modules_of_table
 from cgnn.render.figures import accuracy_epoch, convergence, memory_depth_time, speed_accuracy
 from cgnn.render.style import COLUMN, LOOKS, PAGE, use_style, write_figure
@@ -137,7 +137,7 @@ def test_a_products_code_holds_no_other_product_and_no_training(shelf, modules):
 def test_editing_one_figure_changes_its_fingerprint_alone_and_the_style_changes_all(tmp_path):
     import shutil
 
-    from cgnn.fingerprint import PACKAGE
+    from cgnn.pipeline.fingerprint import PACKAGE
 
     copy = tmp_path / "cgnn"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))

@@ -112,7 +112,7 @@ def test_residual_depths_stand_beside_the_papers(tmp_path):
 
 
 def test_the_fidelity_table_names_what_reaches_the_published_number(tmp_path):
-    from cgnn.fidelity import preset
+    from cgnn.paper.fidelity import preset
 
     seeds = exact_sample(0.0, 0.8, 10)
     frame = pd.concat(

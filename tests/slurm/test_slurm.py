@@ -259,8 +259,8 @@ def test_editing_the_project_while_jobs_wait_does_not_change_what_they_run(copy_
     process = project.start(project.on_slurm("runs"))
     wait_until(lambda: jobs_of(project))
     for file in (
-        "cgnn/verbs/train.py",
-        "cgnn/verbs/search.py",
+        "cgnn/cli/train.py",
+        "cgnn/cli/search.py",
         "cgnn/training/replicas.py",
         "workflow/rules/train.smk",
     ):

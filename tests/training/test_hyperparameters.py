@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from cgnn import hyperparameters as hyper
 from cgnn.errors import UserError
+from cgnn.paper import hyperparameters as hyper
 
 
 def test_the_published_settings_of_cgnn_on_cora_are_those_of_the_appendix() -> None:

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from cgnn.device import MIB, PeakMemory, choose_device, is_out_of_memory, memory_limit
 from cgnn.errors import UserError
+from cgnn.training.device import MIB, PeakMemory, choose_device, is_out_of_memory, memory_limit
 
 CPU = torch.device("cpu")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from cgnn.__main__ import main
-from cgnn.fidelity import Fidelity
 from cgnn.models.registry import resolve_method
+from cgnn.paper.fidelity import Fidelity
 
 
 def profile(graph: Path, out: Path, *arguments: str, expect: int = 0) -> dict:

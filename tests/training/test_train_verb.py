@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cgnn.datasets.graph import Graph
-from cgnn.training.table import COLUMNS
+from cgnn.results.schema import COLUMNS
 
 QUICK = ("--epochs", "8")
 
@@ -118,7 +118,7 @@ def test_a_killed_training_loses_no_finished_replica(
 
 
 def test_a_journal_of_other_settings_is_not_used(train: Callable[..., Path], tmp_path: Path) -> None:
-    from cgnn.training.journal import Journal
+    from cgnn.results.journal import Journal
 
     journal = Journal(tmp_path / "runs.csv")
     journal.add(0, {"lr": 0.1, "code_fingerprint": "a"}, {"results": {"status": "ok"}, "curves": None})
@@ -130,8 +130,8 @@ def test_a_journal_of_other_settings_is_not_used(train: Callable[..., Path], tmp
 def test_code_that_is_not_what_the_dag_asked_for_is_refused(
     train: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from cgnn.fidelity import preset
-    from cgnn.provenance import training_fingerprint
+    from cgnn.paper.fidelity import preset
+    from cgnn.pipeline.provenance import training_fingerprint
 
     out = train("--model", "gcn", *QUICK, "--expect-fingerprint", "0123456789abcdef", expect=2)
     assert not out.exists()

@@ -10,9 +10,9 @@ from torch.nn import functional
 
 from cgnn.datasets.graph import Graph
 from cgnn.datasets.splits import Split, random_split
-from cgnn.fidelity import Fidelity
-from cgnn.hyperparameters import Hyperparameters, override, published
 from cgnn.models import registry
+from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.hyperparameters import Hyperparameters, override, published
 from cgnn.training.loop import make_optimizer, train
 from cgnn.training.replicas import Outcome, Replica, train_replicas
 from cgnn.training.tensors import GraphTensors, graph_tensors, split_tensors

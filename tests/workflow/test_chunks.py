@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgnn.chunks import Chunk, chunk_files, cover
+from cgnn.results.chunks import Chunk, chunk_files, cover
 
 chunks = st.builds(lambda first, length: Chunk(first, first + length), st.integers(0, 30), st.integers(0, 12))
 folders = st.lists(chunks, max_size=6)

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from cgnn.collect import PROFILE_COLUMNS, collect_profiles, collect_runs, collect_trials, write_rows
 from cgnn.errors import UserError
+from cgnn.results.collect import PROFILE_COLUMNS, collect_profiles, collect_runs, collect_trials, write_rows
 
 COLUMNS = [
     *("dataset", "split_kind", "split", "model", "preset", "hyperparameters", "variant", "replica", "test_accuracy"),

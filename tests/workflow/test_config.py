@@ -2,9 +2,9 @@
 
 import pytest
 
-from cgnn.config import load, overlay, validate
 from cgnn.errors import UserError
-from cgnn.plan import curves, fidelity, profiles, runs, searches, sweeps
+from cgnn.pipeline.config import load, overlay, validate
+from cgnn.pipeline.plan import curves, fidelity, profiles, runs, searches, sweeps
 
 OVERLAYS = ("quick", "nell_partial")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cgnn.config import load, overlay
-from cgnn.cost import pieces, summary
+from cgnn.pipeline.config import load, overlay
+from cgnn.pipeline.cost import pieces, summary
 
 HEADER = "dataset,split,model,preset,variant,replica,seconds,seconds_per_epoch"
 

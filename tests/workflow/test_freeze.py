@@ -3,7 +3,7 @@
 import pytest
 
 from cgnn.errors import UserError
-from cgnn.freeze import freeze, frozen_config, frozen_path
+from cgnn.pipeline.freeze import freeze, frozen_config, frozen_path
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cgnn.errors import UserError
-from cgnn.search import Result, best_of, search
+from cgnn.search.orion import Result, best_of, search
 
 SPACE = {"lr": "loguniform(1e-3, 1e-2)", "t1": "uniform(5, 25, discrete=True)", "hidden": "choices([16, 32, 64])"}
 

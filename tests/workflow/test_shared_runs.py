@@ -4,8 +4,8 @@ import csv
 
 import pytest
 
-from cgnn.config import load
-from cgnn.plan import fidelity, runs
+from cgnn.pipeline.config import load
+from cgnn.pipeline.plan import fidelity, runs
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from cgnn.config import load, overlay
-from cgnn.status import cells, estimate, grid, products
+from cgnn.pipeline.config import load, overlay
+from cgnn.pipeline.status import cells, estimate, grid, products
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ rule collect_rows:
         "../../environment.yml"
     params:
         kind=lambda w: w.aggregate if w.aggregate in ("profiles", "trials") else "runs",
-        code=code_fingerprint("cgnn.collect"),
+        code=code_fingerprint("cgnn.results.collect"),
     message:
         "collect {wildcards.aggregate}"
     shell:
@@ -68,7 +68,7 @@ rule measure_convergence:
         mem_mb=2000,
         runtime=15,
     params:
-        code=lambda w: code_fingerprint("cgnn.verbs.convergence", *VERB_MODULES["convergence"]),
+        code=lambda w: code_fingerprint("cgnn.cli.convergence", *VERB_MODULES["convergence"]),
     message:
         "measure the convergence to the fixed point"
     shell:
@@ -87,7 +87,7 @@ rule summarise_runs:
     conda:
         "../../environment.yml"
     params:
-        code=lambda w: code_fingerprint("cgnn.verbs.summarise", *VERB_MODULES["summarise"]),
+        code=lambda w: code_fingerprint("cgnn.cli.summarise", *VERB_MODULES["summarise"]),
     message:
         "summarise the runs"
     shell:
@@ -106,7 +106,7 @@ rule judge_claims:
         "../../environment.yml"
     params:
         arguments=lambda w, input: " ".join(f"--{name} {path}" for name, path in input.items()),
-        code=lambda w: code_fingerprint("cgnn.verbs.claims", *VERB_MODULES["claims"]),
+        code=lambda w: code_fingerprint("cgnn.cli.claims", *VERB_MODULES["claims"]),
     message:
         "judge the paper's claims"
     shell:

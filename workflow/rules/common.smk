@@ -11,17 +11,17 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from cgnn import plan
-from cgnn.chunks import Chunk
-from cgnn.config import active_datasets, validate
+from cgnn.pipeline import plan
+from cgnn.results.chunks import Chunk
+from cgnn.pipeline.config import active_datasets, validate
 from cgnn.datasets.registry import modules_of as dataset_modules
 from cgnn.errors import UserError
-from cgnn.fidelity import preset
-from cgnn.fingerprint import code_fingerprint
-from cgnn.freeze import freeze, frozen_config, frozen_path
-from cgnn.gpus import visible_gpus
-from cgnn.hyperparameters import published
-from cgnn.provenance import profile_fingerprint, training_fingerprint
+from cgnn.paper.fidelity import preset
+from cgnn.pipeline.fingerprint import code_fingerprint
+from cgnn.pipeline.freeze import freeze, frozen_config, frozen_path
+from cgnn.training.gpus import visible_gpus
+from cgnn.paper.hyperparameters import published
+from cgnn.pipeline.provenance import profile_fingerprint, training_fingerprint
 
 if not workflow.is_main_process and (CODE / "resolved_config.json").is_file():
     config.clear()
@@ -208,7 +208,7 @@ def raw_input(wildcards):
 
 def graph_code(wildcards):
     own = dataset_options(wildcards.dataset).get("path")
-    return code_fingerprint("cgnn.verbs.graph", *dataset_modules(wildcards.dataset, path=own))
+    return code_fingerprint("cgnn.cli.graph", *dataset_modules(wildcards.dataset, path=own))
 
 
 def search_arguments(wildcards):

@@ -65,7 +65,7 @@ rule make_split:
         runtime=10,
     params:
         arguments=split_arguments,
-        code=code_fingerprint("cgnn.verbs.split"),
+        code=code_fingerprint("cgnn.cli.split"),
     message:
         "split {wildcards.dataset} {wildcards.split}"
     shell:

@@ -43,7 +43,7 @@ rule tabulate_datasets:
     conda:
         "../../environment.yml"
     params:
-        code=lambda w: code_fingerprint("cgnn.verbs.datasets_table"),
+        code=lambda w: code_fingerprint("cgnn.cli.datasets_table"),
     message:
         "build table datasets"
     shell:
@@ -71,7 +71,7 @@ rule build_table:
         "../../environment.yml"
     params:
         arguments=product_arguments,
-        code=lambda w: code_fingerprint("cgnn.verbs.table", *modules_of_table(w.table)),
+        code=lambda w: code_fingerprint("cgnn.cli.table", *modules_of_table(w.table)),
     message:
         "build table {wildcards.table}"
     shell:
@@ -99,7 +99,7 @@ rule draw_figure:
         "../../environment.yml"
     params:
         arguments=product_arguments,
-        code=lambda w: code_fingerprint("cgnn.verbs.figure", *modules_of_figure(w.figure)),
+        code=lambda w: code_fingerprint("cgnn.cli.figure", *modules_of_figure(w.figure)),
     message:
         "draw figure {wildcards.figure}"
     shell:
@@ -130,7 +130,7 @@ rule compile_paper:
     conda:
         "../../environment.yml"
     params:
-        code=lambda w: code_fingerprint("cgnn.verbs.paper", *VERB_MODULES["paper"]),
+        code=lambda w: code_fingerprint("cgnn.cli.paper", *VERB_MODULES["paper"]),
     message:
         "compile the paper"
     shell:
@@ -159,7 +159,7 @@ rule write_scorecard:
     conda:
         "../../environment.yml"
     params:
-        code=lambda w: code_fingerprint("cgnn.verbs.scorecard", *VERB_MODULES["scorecard"]),
+        code=lambda w: code_fingerprint("cgnn.cli.scorecard", *VERB_MODULES["scorecard"]),
     message:
         "write the scorecard"
     shell:

@@ -34,7 +34,7 @@ rule search_hyperparameters:
         arguments=search_arguments,
         settings=search_settings,
         code=lambda w: training_fingerprint(w.model, preset(w.preset)),
-        search=code_fingerprint("cgnn.search"),
+        search=code_fingerprint("cgnn.search.orion"),
     message:
         "search {wildcards.model} on {wildcards.dataset}, {wildcards.split_kind} split, {wildcards.preset}"
     shell:

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from cgnn.analysis import names
 from cgnn.analysis.claims.base import (
     Claim,
     Comparison,
@@ -18,6 +17,7 @@ from cgnn.analysis.claims.base import (
 )
 from cgnn.analysis.reported import CLAIMED, NOT_COMPARABLE
 from cgnn.analysis.rows import cell, compare, finished, in_order, missing_reason
+from cgnn.paper import names
 
 CLOSE = 1.0  # points: the paper's own two variants differ by at most 0.6 in its tables
 PAPER_DATASETS = ("cora", "citeseer", "pubmed", "nell")

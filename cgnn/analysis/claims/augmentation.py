@@ -4,7 +4,6 @@ import math
 
 import pandas as pd
 
-from cgnn.analysis import names
 from cgnn.analysis.claims.base import (
     NOT_REPRODUCED,
     NOT_TESTABLE,
@@ -25,6 +24,7 @@ from cgnn.analysis.claims.base import (
 from cgnn.analysis.reported import CLAIMED
 from cgnn.analysis.rows import compare, finished, in_order
 from cgnn.analysis.statistics import brown_forsythe
+from cgnn.paper import names
 
 LITTLE = 1.0  # points
 

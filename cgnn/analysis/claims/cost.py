@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cgnn.analysis import names
 from cgnn.analysis.claims.base import NOT_REPRODUCED, PARTLY, Claim, Comparison, Evidence, grade, not_testable, untested
 from cgnn.analysis.claims.memory import curve
 from cgnn.analysis.measured import bench_seconds, seconds_list
 from cgnn.analysis.statistics import LEVEL
+from cgnn.paper import names
 
 FACTOR = 2.0  # other hardware: the ratio must agree within this factor
 DEARER = 10.0  # "partly" if it is at least this many times dearer

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from cgnn.analysis import names
 from cgnn.analysis.claims.base import (
     Claim,
     Comparison,
@@ -23,6 +22,7 @@ from cgnn.analysis.claims.base import (
 from cgnn.analysis.reported import CLAIMED
 from cgnn.analysis.rows import compare, finished, in_order
 from cgnn.analysis.statistics import LEVEL, SIGNIFICANCE
+from cgnn.paper import names
 
 SHALLOW = (2, 3)  # "optimal results are achieved when the number of layers is 2 or 3"
 DEEPER = (4, 8, 16)  # the paper's residual GCNs beside the one of 2 layers

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from cgnn.analysis import names
 from cgnn.analysis.claims.base import (
     Claim,
     Comparison,
@@ -15,6 +14,7 @@ from cgnn.analysis.claims.base import (
 from cgnn.analysis.reported import CLAIMED
 from cgnn.analysis.rows import OK, in_order
 from cgnn.analysis.statistics import fit_line
+from cgnn.paper import names
 
 LINEAR = 0.95  # share of variance that a straight line must explain
 CONSTANT = 0.05  # relative growth that still counts as constant

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import FuncFormatter
 
-from cgnn.analysis import names
 from cgnn.analysis.rows import in_order
+from cgnn.paper import names
 from cgnn.render.panels import say_empty, stacked
 from cgnn.render.style import BLUE, RED, Drawing
 

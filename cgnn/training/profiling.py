@@ -11,8 +11,8 @@ from torch import nn
 
 from cgnn.datasets.graph import Graph
 from cgnn.datasets.splits import Split
-from cgnn.device import PeakMemory, is_out_of_memory, synchronise
-from cgnn.hyperparameters import Hyperparameters
+from cgnn.paper.hyperparameters import Hyperparameters
+from cgnn.training.device import PeakMemory, is_out_of_memory, synchronise
 from cgnn.training.loop import evaluate, make_optimizer, step
 from cgnn.training.tensors import GraphTensors, graph_tensors, split_tensors
 

@@ -12,8 +12,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from cgnn.findings import PAGE, renew_findings
-    from cgnn.publish import headline, publish, renew_readme
+    from cgnn.pipeline.publish import headline, publish, renew_readme
+    from cgnn.render.findings import PAGE, renew_findings
 
     files = publish(args.results, args.out)
     print(f"{len(files)} files copied to {args.out}")

@@ -11,17 +11,17 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from cgnn import hyperparameters as hyper
-from cgnn.files import write_text
-from cgnn.models import registry
-from cgnn.provenance import check_fingerprint, profile_fingerprint, versions
-from cgnn.verbs.train import (
+from cgnn.cli.train import (
     add_machine_arguments,
     add_setting_arguments,
     obtain_graph,
     resolve_fidelity,
     resolve_hyperparameters,
 )
+from cgnn.files import write_text
+from cgnn.models import registry
+from cgnn.paper import hyperparameters as hyper
+from cgnn.pipeline.provenance import check_fingerprint, profile_fingerprint, versions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,9 +48,9 @@ def run(args: argparse.Namespace) -> None:
         settings = hyper.override(settings, **{axis: args.value})
 
     from cgnn.datasets.splits import load_split
-    from cgnn.device import choose_device, make_deterministic, memory_limit
-    from cgnn.profiling import measure
+    from cgnn.training.device import choose_device, make_deterministic, memory_limit
     from cgnn.training.experiment import device_name
+    from cgnn.training.profiling import measure
 
     graph = obtain_graph(args)
     split = load_split(args.split, graph_sha256=graph.sha256) if args.split else graph.fixed_split

@@ -14,8 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from cgnn.config import load, validate
-    from cgnn.status import cells, estimate, grid, products
+    from cgnn.pipeline.config import load, validate
+    from cgnn.pipeline.status import cells, estimate, grid, products
 
     config = load(args.configfile)
     validate(config)

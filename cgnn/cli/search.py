@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from cgnn.errors import UserError
 
 if TYPE_CHECKING:
-    from cgnn.hyperparameters import Hyperparameters
-    from cgnn.search import Trial
+    from cgnn.paper.hyperparameters import Hyperparameters
+    from cgnn.search.orion import Trial
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,14 +49,14 @@ def run(args: argparse.Namespace) -> None:
     from dataclasses import asdict
     from functools import partial
 
-    from cgnn import hyperparameters as hyper
     from cgnn.datasets.graph import load_graph
     from cgnn.datasets.splits import load_split
-    from cgnn.fidelity import preset
-    from cgnn.provenance import check_fingerprint, training_fingerprint, versions
-    from cgnn.search import best_of, search
-    from cgnn.search_plots import write_plots
-    from cgnn.trials import Task, evaluate
+    from cgnn.paper import hyperparameters as hyper
+    from cgnn.paper.fidelity import preset
+    from cgnn.pipeline.provenance import check_fingerprint, training_fingerprint, versions
+    from cgnn.search.orion import best_of, search
+    from cgnn.search.plots import write_plots
+    from cgnn.search.trials import Task, evaluate
 
     fidelity = preset(args.preset)
     fingerprint = training_fingerprint(args.model, fidelity)
@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _base(args: argparse.Namespace, epochs: int | None) -> "Hyperparameters":
     """The values a space leaves out: the published ones, of the other split kind where this one has none."""
-    from cgnn import hyperparameters as hyper
+    from cgnn.paper import hyperparameters as hyper
 
     other = {"fixed": "random", "random": "fixed"}[args.split]
     base = hyper.published(args.dataset, args.split, args.model) or hyper.published(args.dataset, other, args.model)
@@ -128,7 +128,7 @@ def _base(args: argparse.Namespace, epochs: int | None) -> "Hyperparameters":
 
 
 def _space(priors: list[str]) -> dict[str, str]:
-    from cgnn.hyperparameters import TYPES
+    from cgnn.paper.hyperparameters import TYPES
 
     space = {}
     for text in priors:

@@ -8,7 +8,7 @@ import yaml
 
 from cgnn.errors import UserError
 
-PAPER = Path(__file__).parent.parent / "paper"
+PAPER = Path(__file__).parents[2] / "paper"
 
 
 @cache

@@ -5,13 +5,20 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgnn.fidelity import Fidelity
 from cgnn.files import atomic_path, write_text
-from cgnn.hyperparameters import Hyperparameters
+from cgnn.models import registry
+from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.hyperparameters import Hyperparameters
+from cgnn.seeds import derive_seed
+
+if TYPE_CHECKING:
+    from cgnn.datasets.graph import Graph
+    from cgnn.datasets.splits import Split
+    from cgnn.training.experiment import Experiment
 
 IDENTITY = ("dataset", "split_kind", "split", "model", "preset", "hyperparameters", "variant", "replica")
 RESULTS = (
@@ -42,6 +49,33 @@ def results_of(outcome: Any) -> dict[str, Any]:
         results |= asdict(outcome.selected)
         results["final_train_loss"] = float(outcome.curves.train_loss[-1])
     return results
+
+
+def inputs_of(
+    experiment: "Experiment", graph: "Graph", split: "Split", replica: int, fingerprint: str, versions: str
+) -> dict[str, Any]:
+    """Every column of a row that is known before it is trained: identity, settings, provenance."""
+    settings = asdict(experiment.hyperparameters)
+    used = registry.entry(experiment.model).hyperparameters
+    return {
+        "dataset": experiment.dataset,
+        "split_kind": experiment.split_kind,
+        "split": split.name,
+        "model": experiment.model,
+        "preset": experiment.preset,
+        "hyperparameters": experiment.source,
+        "variant": experiment.variant,
+        "replica": replica,
+        **{key: value if key in used else "" for key, value in settings.items()},
+        **{f"sw_{field.name}": getattr(experiment.fidelity, field.name) for field in fields(Fidelity)},
+        "seed": derive_seed(experiment.dataset, split.name, experiment.model, replica, "init"),
+        "code_fingerprint": fingerprint,
+        "graph_sha256": graph.sha256,
+        "split_sha256": split.sha256,
+        "versions": versions,
+        "device": experiment.device_name,
+        "threads": experiment.threads,
+    }
 
 
 def write_csv(path: Path | str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:

@@ -14,8 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from cgnn.config import load, validate
-    from cgnn.cost import pieces, summary
+    from cgnn.pipeline.config import load, validate
+    from cgnn.pipeline.cost import pieces, summary
 
     config = load(args.configfile)
     validate(config)

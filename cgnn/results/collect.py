@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cgnn.chunks import Chunk
 from cgnn.errors import UserError
 from cgnn.files import write_text
+from cgnn.results.chunks import Chunk
 
 Row = dict[str, Any]
 

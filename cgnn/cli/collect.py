@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from cgnn.collect import collect_profiles, collect_runs, collect_trials, write_rows
+    from cgnn.results.collect import collect_profiles, collect_runs, collect_trials, write_rows
 
     collect = {"runs": collect_runs, "profiles": collect_profiles, "trials": collect_trials}[args.kind]
     columns, rows = collect(args.files)

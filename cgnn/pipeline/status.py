@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cgnn import plan
-from cgnn.chunks import Chunk
+from cgnn.pipeline import plan
 from cgnn.render.catalogue import FIGURES, TABLES
+from cgnn.results.chunks import Chunk
 
 #: Where the jobs of a stage are timed: R/benchmarks/KIND.
 KINDS = {"runs": "train", "residual": "residual", "sweeps": "sweep", "fidelity": "fidelity"}

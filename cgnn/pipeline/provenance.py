@@ -5,9 +5,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from cgnn.errors import UserError
-from cgnn.fidelity import Fidelity
-from cgnn.fingerprint import code_fingerprint
 from cgnn.models.registry import modules_of, resolve_method
+from cgnn.paper.fidelity import Fidelity
+from cgnn.pipeline.fingerprint import code_fingerprint
 
 #: What a training's numbers can depend on.
 PACKAGES = ("torch", "torch_geometric", "torchdiffeq", "numpy", "scipy")
@@ -37,7 +37,7 @@ def training_fingerprint(model: str, fidelity: Fidelity) -> str:
 @cache
 def profile_fingerprint(method: str, fidelity: Fidelity) -> str:
     """The same for a profile point; a method is a model, or a CGNN model and its solver (``cgnn_adjoint``)."""
-    return code_fingerprint("cgnn.profiling", *modules_of(*resolve_method(method, fidelity)))
+    return code_fingerprint("cgnn.training.profiling", *modules_of(*resolve_method(method, fidelity)))
 
 
 def check_fingerprint(found: str, expected: str | None, what: str) -> None:

@@ -7,9 +7,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cgnn import plan
-from cgnn.chunks import Chunk
-from cgnn.collect import read_rows
+from cgnn.pipeline import plan
+from cgnn.results.chunks import Chunk
+from cgnn.results.collect import read_rows
 
 Speeds = Mapping[tuple[str, str], float]
 

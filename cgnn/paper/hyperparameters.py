@@ -10,7 +10,7 @@ import yaml
 
 from cgnn.errors import UserError
 from cgnn.files import write_text
-from cgnn.reported import entry_of, load_paper_yaml, load_reported
+from cgnn.paper.reported import entry_of, load_paper_yaml, load_reported
 
 OPTIMIZERS = ("adam", "rmsprop")
 

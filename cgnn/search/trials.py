@@ -8,9 +8,9 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
-from cgnn.fidelity import Fidelity
-from cgnn.hyperparameters import Hyperparameters, override
-from cgnn.search import Params, Result
+from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.hyperparameters import Hyperparameters, override
+from cgnn.search.orion import Params, Result
 
 
 @dataclass(frozen=True)

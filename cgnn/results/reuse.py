@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cgnn.collect import read_rows
-from cgnn.training.table import RESULTS
+from cgnn.results.collect import read_rows
+from cgnn.results.schema import RESULTS
 
 Inputs = Mapping[int, Mapping[str, Any]]
 

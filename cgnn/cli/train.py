@@ -15,11 +15,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cgnn import hyperparameters as hyper
 from cgnn.errors import UserError
-from cgnn.fidelity import Fidelity, preset
 from cgnn.models import registry
-from cgnn.provenance import check_fingerprint
+from cgnn.paper import hyperparameters as hyper
+from cgnn.paper.fidelity import Fidelity, preset
+from cgnn.pipeline.provenance import check_fingerprint, training_fingerprint, versions
 
 if TYPE_CHECKING:
     from cgnn.datasets.graph import Graph
@@ -90,32 +90,41 @@ def run(args: argparse.Namespace) -> None:
         memory_limit=args.memory_limit,
         side_by_side=args.side_by_side,
     )
-    check_fingerprint(experiment.fingerprint, args.expect_fingerprint, f"cgnn train --model {args.model}")
+    fingerprint = training_fingerprint(args.model, fidelity)
+    check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn train --model {args.model}")
     replicas = parse_replicas(args.replicas)
     graph = obtain_graph(args)
     splits = {replica: obtain_split(args, graph, replica) for replica in replicas}
-    train_and_write(args, experiment, graph, splits)
+    train_and_write(args, experiment, graph, splits, fingerprint)
 
 
 def train_and_write(
-    args: argparse.Namespace, experiment: "Experiment", graph: "Graph", splits: "dict[int, Split]"
+    args: argparse.Namespace,
+    experiment: "Experiment",
+    graph: "Graph",
+    splits: "dict[int, Split]",
+    fingerprint: str,
 ) -> None:
-    from cgnn.reuse import equal_replicas
-    from cgnn.training.experiment import inputs_of, run_experiment
-    from cgnn.training.journal import Journal
-    from cgnn.training.progress import Progress
-    from cgnn.training.table import (
+    from cgnn.results.journal import Journal
+    from cgnn.results.reuse import equal_replicas
+    from cgnn.results.schema import (
         COLUMNS,
         SECONDS_COLUMNS,
+        inputs_of,
         results_of,
         seconds_path,
         write_alpha,
         write_csv,
         write_curves,
     )
+    from cgnn.training.experiment import run_experiment
+    from cgnn.training.progress import Progress
 
     started = time.perf_counter()
-    inputs = {replica: inputs_of(experiment, graph, split, replica) for replica, split in splits.items()}
+    inputs = {
+        replica: inputs_of(experiment, graph, split, replica, fingerprint, versions())
+        for replica, split in splits.items()
+    }
     needs = tuple(name for name in ("curves", "alpha") if getattr(args, name))
     journal = Journal(args.out)
     found = {replica: journal.find(replica, inputs[replica], needs) for replica in splits}

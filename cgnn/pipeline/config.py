@@ -8,11 +8,11 @@ from typing import Any
 import yaml
 
 from cgnn.errors import UserError
-from cgnn.fidelity import PRESETS, preset
-from cgnn.hyperparameters import TYPES as HYPERPARAMETERS
 from cgnn.models.registry import MODELS, resolve_method
+from cgnn.paper.fidelity import PRESETS, preset
+from cgnn.paper.hyperparameters import TYPES as HYPERPARAMETERS
 
-PROJECT = Path(__file__).parent.parent
+PROJECT = Path(__file__).parents[2]
 SCHEMA = PROJECT / "workflow" / "schemas" / "config.schema.yaml"
 BUILT_IN = ("cora", "citeseer", "pubmed", "nell", "nell_partial", "synthetic")
 

@@ -1,0 +1,1 @@
+"""What the paper says and leaves open: reported numbers, published hyperparameters, fidelity switches, names."""

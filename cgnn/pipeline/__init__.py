@@ -1,0 +1,1 @@
+"""From the config to the jobs of the workflow: plan, fingerprints, provenance, status, cost, publishing."""

@@ -1,0 +1,1 @@
+"""Hyperparameter search: Orion's store, the trials, the plots."""
