@@ -27,7 +27,7 @@ class Protocol:
         return f"{self.preset}/{self.source}"
 
     def of(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return rows[(rows["hyperparameters"] == self.source) & (rows["preset"] == self.preset)]
+        return rows[(rows["hyperparameter_source"] == self.source) & (rows["preset"] == self.preset)]
 
 
 def load_rows(path: Path | str) -> pd.DataFrame:
@@ -39,8 +39,8 @@ def load_rows(path: Path | str) -> pd.DataFrame:
     missing = [name for name in NEEDED if name not in rows.columns]
     if missing:
         raise UserError(f"{path}: column {missing[0]!r} is missing; expected a file of `python -m cgnn train`")
-    if "hyperparameters" not in rows.columns:
-        rows["hyperparameters"] = "published"
+    if "hyperparameter_source" not in rows.columns:
+        rows["hyperparameter_source"] = "published"
     if "variant" not in rows.columns:
         rows["variant"] = ""
     rows["variant"] = rows["variant"].fillna("")
@@ -49,7 +49,7 @@ def load_rows(path: Path | str) -> pd.DataFrame:
 
 def protocols(rows: pd.DataFrame) -> list[Protocol]:
     """Those the rows hold, the main one first."""
-    held = {tuple(pair) for pair in rows[["hyperparameters", "preset"]].drop_duplicates().itertuples(index=False)}
+    held = {tuple(pair) for pair in rows[["hyperparameter_source", "preset"]].drop_duplicates().itertuples(index=False)}
     ordered = [pair for pair in PROTOCOLS if pair in held] + sorted(held - set(PROTOCOLS))
     return [Protocol(*pair) for pair in ordered]
 

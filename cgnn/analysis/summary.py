@@ -10,7 +10,7 @@ from cgnn.analysis.rows import OK, sample
 from cgnn.analysis.statistics import holm, welch_from_summary
 from cgnn.files import atomic_path
 
-CELL = ["dataset", "split_kind", "model", "preset", "hyperparameters", "variant"]
+CELL = ["dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant"]
 
 
 def summarise(rows: pd.DataFrame, reported: Reported) -> pd.DataFrame:
@@ -71,7 +71,7 @@ def summarise(rows: pd.DataFrame, reported: Reported) -> pd.DataFrame:
         "hedges_g",
     ]
     summary = pd.DataFrame(records).reindex(columns=columns)
-    for _, family in summary.groupby(["preset", "hyperparameters", "split_kind"], dropna=False):
+    for _, family in summary.groupby(["preset", "hyperparameter_source", "split_kind"], dropna=False):
         summary.loc[family.index, "p_holm"] = holm(family["p"].astype(float).tolist())
     return summary
 

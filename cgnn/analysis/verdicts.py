@@ -50,7 +50,7 @@ def load_evidence(
         return load_rows(inputs[name]) if name in inputs else None
 
     runs = read("runs")
-    empty = pd.DataFrame(columns=["hyperparameters", "preset"])
+    empty = pd.DataFrame(columns=["hyperparameter_source", "preset"])
     protocol = choose_protocol(empty if runs is None else runs, preset, source)
     return Evidence(
         reported,

@@ -24,7 +24,7 @@ def accuracy_table(rows: pd.DataFrame, reported: Reported, split_kind: str, name
     blocks = [row for protocol in held for row in _block(protocol, rows, reported, split_kind, datasets)]
     if not held:
         blocks = _block(Protocol("search", "released"), rows, reported, split_kind, datasets)
-    n = sorted({len(group) for _, group in rows.groupby(["dataset", "model", "preset", "hyperparameters"])})
+    n = sorted({len(group) for _, group in rows.groupby(["dataset", "model", "preset", "hyperparameter_source"])})
     unit = "seeds" if split_kind == "fixed" else "random splits"
     counts = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}" if n else "no"
     caption = (
@@ -70,7 +70,7 @@ def _block(
                 "split_kind": split_kind,
                 "model": model,
                 "preset": protocol.preset,
-                "hyperparameters": protocol.source,
+                "hyperparameter_source": protocol.source,
             }
             paper_failed = PAPER_STATUS.get((model, NOT_COMPARABLE.get(dataset, dataset)))
             cells[names.dataset(dataset)] = accuracy_cell(

@@ -41,7 +41,7 @@ class Numbers:
             "model": model,
             "split_kind": split,
             "preset": preset,
-            "hyperparameters": source,
+            "hyperparameter_source": source,
             "variant": variant,
         }
         return self._mean("runs", wanted, "test_accuracy")

@@ -21,7 +21,7 @@ SHOWN = (
     "split",
     "model",
     "preset",
-    "hyperparameters",
+    "hyperparameter_source",
     "variant",
     "method",
     "value",

@@ -14,7 +14,7 @@ from cgnn.results.chunks import Chunk
 Row = dict[str, Any]
 
 #: A row's identity: no two rows may share it.
-IDENTITY = ("dataset", "split_kind", "model", "preset", "hyperparameters", "variant", "replica")
+IDENTITY = ("dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant", "replica")
 #: (columns that agree, column that must then agree too, what that means)
 BELONGING = (
     (("model", "sw_solver"), "code_fingerprint", "were computed by different code"),

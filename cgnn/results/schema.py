@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cgnn.datasets.splits import Split
     from cgnn.training.experiment import Experiment
 
-IDENTITY = ("dataset", "split_kind", "split", "model", "preset", "hyperparameters", "variant", "replica")
+IDENTITY = ("dataset", "split_kind", "split", "model", "preset", "hyperparameter_source", "variant", "replica")
 RESULTS = (
     "status",
     "validation_accuracy",
@@ -63,7 +63,7 @@ def inputs_of(
         "split": split.name,
         "model": experiment.model,
         "preset": experiment.preset,
-        "hyperparameters": experiment.source,
+        "hyperparameter_source": experiment.source,
         "variant": experiment.variant,
         "replica": replica,
         **{key: value if key in used else "" for key, value in settings.items()},

@@ -62,7 +62,7 @@ def test_a_graph_that_someone_added_decides_no_claim_of_the_paper():
 
 
 def test_other_protocols_do_not_mix_in():
-    other = tables("fixed", gcn=90.0, gat=90.0).assign(hyperparameters="search")
+    other = tables("fixed", gcn=90.0, gat=90.0).assign(hyperparameter_source="search")
     runs = pd.concat([tables("fixed", gcn=80.0, gat=80.0), other])
     assert verdict("C1", runs=runs).verdict == REPRODUCED
     report = judge(replace(NOTHING, runs=runs))

@@ -63,7 +63,7 @@ def rows(
                 "split": split,
                 "model": model,
                 "preset": preset_name,
-                "hyperparameters": source,
+                "hyperparameter_source": source,
                 "variant": variant,
                 "replica": replica,
                 "status": "ok" if good else status,

@@ -42,7 +42,7 @@ def test_a_row_says_what_it_is_and_what_made_it(train: Callable[..., Path], smal
         "ok",
     )
     assert (row["t1"], row["epochs"], row["layers"]) == ("5.0", "8", ""), "a column the model has no use for is empty"
-    assert (row["sw_alpha"], row["sw_solver"], row["hyperparameters"]) == ("tabulated", "exact", "published")
+    assert (row["sw_alpha"], row["sw_solver"], row["hyperparameter_source"]) == ("tabulated", "exact", "published")
     assert row["graph_sha256"] == small_graph.sha256 and "torch=" in row["versions"]
     assert 0 <= float(row["test_accuracy"]) <= float(row["test_oracle"]) <= 100
 

@@ -9,7 +9,7 @@ from cgnn.errors import UserError
 from cgnn.results.collect import PROFILE_COLUMNS, collect_profiles, collect_runs, collect_trials, write_rows
 
 COLUMNS = [
-    *("dataset", "split_kind", "split", "model", "preset", "hyperparameters", "variant", "replica", "test_accuracy"),
+    *("dataset", "split_kind", "split", "model", "preset", "hyperparameter_source", "variant", "replica", "test_accuracy"),
     *("sw_solver", "code_fingerprint", "graph_sha256", "split_sha256"),
 ]
 
@@ -17,7 +17,7 @@ COLUMNS = [
 def chunk(folder, name, replicas, **changes):
     row = {
         **{"dataset": "cora", "split_kind": "fixed", "split": "fixed", "model": "cgnn", "preset": "released"},
-        **{"hyperparameters": "search", "variant": "", "test_accuracy": "82.5", "sw_solver": "exact"},
+        **{"hyperparameter_source": "search", "variant": "", "test_accuracy": "82.5", "sw_solver": "exact"},
         **{"code_fingerprint": "aaaa", "graph_sha256": "g1", "split_sha256": "s1", **changes},
     }
     path = folder / name

@@ -181,7 +181,7 @@ def _levels(rows: pd.DataFrame | None, dataset: str, model: str, axis: str) -> L
     if chosen.empty:
         return {}
     # A depth may stand in a sweep and in the main table, at other settings: keep to what covers most depths.
-    by_protocol = [part for _, part in chosen.groupby(["preset", "hyperparameters"], sort=True)]
+    by_protocol = [part for _, part in chosen.groupby(["preset", "hyperparameter_source"], sort=True)]
     widest = max(by_protocol, key=lambda part: (part[axis].nunique(), len(part)))
     levels = {}
     for value, group in widest.groupby(axis, sort=True):

@@ -52,7 +52,7 @@ def draw(sweeps: Path) -> Drawing:
 
 def _main(rows: pd.DataFrame) -> pd.DataFrame:
     """One protocol only: the one with most rows."""
-    parts = [part for _, part in rows.groupby(["preset", "hyperparameters"], sort=True)]
+    parts = [part for _, part in rows.groupby(["preset", "hyperparameter_source"], sort=True)]
     return max(parts, key=len, default=rows)
 
 

@@ -36,7 +36,7 @@ def build(runs: Path, reported: Path, sweeps: Path | None = None) -> Table:
                 "layers": layers,
             }
             if len(rows):
-                where |= {"preset": rows["preset"].iloc[0], "hyperparameters": rows["hyperparameters"].iloc[0]}
+                where |= {"preset": rows["preset"].iloc[0], "hyperparameter_source": rows["hyperparameter_source"].iloc[0]}
             cells[column] = accuracy_cell(rows, printed.residual(dataset, kind, layers), file=file, where=where)
         table.append(Row(f"{layers} layers", cells))
     caption = (
@@ -55,6 +55,6 @@ def _best_source(frames: dict[str, pd.DataFrame], dataset: str, kind: str, layer
         if frame.empty:
             continue
         chosen = frame[(frame["dataset"] == dataset) & (frame["split_kind"] == kind) & (frame["layers"] == layers)]
-        for _, part in chosen.groupby(["preset", "hyperparameters", "variant"], sort=True):
+        for _, part in chosen.groupby(["preset", "hyperparameter_source", "variant"], sort=True):
             found.append((name, part))
     return max(found, key=lambda item: len(item[1]), default=("runs", next(iter(frames.values())).iloc[:0]))

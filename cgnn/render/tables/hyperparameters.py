@@ -27,7 +27,7 @@ def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
     rows = load_rows(runs)
     printed = load_reported(reported)
     searches = _searches(trials)
-    found = rows[rows["hyperparameters"] == "search"].drop_duplicates(KEYS)
+    found = rows[rows["hyperparameter_source"] == "search"].drop_duplicates(KEYS)
     shown = [name for name in SHOWN if name in rows.columns]
     table = []
     datasets = in_order(set(rows["dataset"]) | set(searches.get("dataset", [])), names.DATASETS)
@@ -89,7 +89,7 @@ def _cell(name: str, row: pd.Series | None, theirs: dict[str, float | None], key
     if value is None or pd.isna(value):
         missing = "not run" if row is None else ""
         return Cell("–", under, missing=missing, numbers=numbers)
-    where = {**keys, "hyperparameters": "search"}
+    where = {**keys, "hyperparameter_source": "search"}
     return Cell(
         _format(name, float(value)), under, numbers={**numbers, "value": float(value)}, file="runs", where=where
     )
