@@ -1,11 +1,14 @@
 """Nothing is half-written: every output appears whole, by rename, or not at all."""
 
+import csv
 import hashlib
+import io
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from cgnn.errors import UserError
 
@@ -43,6 +46,18 @@ def write_text(target: Path | str, text: str) -> None:
     """Write ``text`` to ``target`` atomically, as UTF-8 with Unix line ends."""
     with atomic_path(target) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_csv(target: Path | str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write these columns of ``rows`` as CSV: what a row lacks is empty, floats are in their shortest exact form.
+
+    Equal results therefore give equal bytes.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(target, text.getvalue())
 
 
 def sha256_of(path: Path | str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -107,6 +108,12 @@ def _pairing_key(a: pd.DataFrame, b: pd.DataFrame) -> str | None:
     if same_model and "seed" in a.columns and a["seed"].is_unique and b["seed"].is_unique:
         return "seed" if len(set(a["seed"]) & set(b["seed"])) >= 2 else None
     return None
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame as plain values, None where a number is missing: what ``write_csv`` takes."""
+    plain = frame.astype(object)
+    return plain.where(frame.notna(), None).to_dict("records")  # type: ignore[return-value]
 
 
 def missing_reason(rows: pd.DataFrame) -> str:

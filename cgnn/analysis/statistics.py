@@ -7,18 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from cgnn.paper.reported import Summary
+
 Numbers = Sequence[float] | np.ndarray
 LEVEL = 0.95  # of every interval in the project
 SIGNIFICANCE = 0.05
 
 
 @dataclass(frozen=True)
-class Sample:
-    """A group of accuracies, by its numbers or, for the paper's groups, by what it printed."""
-
-    mean: float
-    std: float  # with n − 1
-    n: int
+class Sample(Summary):
+    """The summary of a group of our own runs."""
 
     @classmethod
     def of(cls, values: Numbers) -> "Sample":
@@ -78,7 +76,7 @@ def welch(a: Numbers, b: Numbers) -> Difference:
     return welch_from_summary(Sample.of(a), Sample.of(b))
 
 
-def welch_from_summary(a: Sample, b: Sample) -> Difference:
+def welch_from_summary(a: Summary, b: Summary) -> Difference:
     """Welch's test from mean, deviation and size: all that a paper prints."""
     estimate = a.mean - b.mean
     effect = _hedges_g(a, b, estimate)
@@ -158,7 +156,7 @@ def _upper_tail(distance: float, error: float, freedom: float) -> float:
     return float(stats.t.sf(distance / error, freedom))
 
 
-def _hedges_g(a: Sample, b: Sample, estimate: float) -> float:
+def _hedges_g(a: Summary, b: Summary, estimate: float) -> float:
     freedom = a.n + b.n - 2
     if a.n < 2 or b.n < 2:
         return math.nan

@@ -1,14 +1,12 @@
 """One row a cell: mean, deviation, interval, and how far from the paper's printed value."""
 
 import math
-from pathlib import Path
 
 import pandas as pd
 
-from cgnn.analysis.reported import Reported
 from cgnn.analysis.rows import OK, sample
 from cgnn.analysis.statistics import holm, welch_from_summary
-from cgnn.files import atomic_path
+from cgnn.paper.reported import Reported
 
 CELL = ["dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant"]
 
@@ -74,9 +72,3 @@ def summarise(rows: pd.DataFrame, reported: Reported) -> pd.DataFrame:
     for _, family in summary.groupby(["preset", "hyperparameter_source", "split_kind"], dropna=False):
         summary.loc[family.index, "p_holm"] = holm(family["p"].astype(float).tolist())
     return summary
-
-
-def write_summary(summary: pd.DataFrame, path: Path | str) -> None:
-    """CSV with as many digits as mean something."""
-    with atomic_path(path) as temporary:
-        summary.to_csv(temporary, index=False, float_format="%.6g", lineterminator="\n")

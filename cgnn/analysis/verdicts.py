@@ -16,10 +16,10 @@ from cgnn.analysis.claims.depth import c5, c6, c7, c12
 from cgnn.analysis.claims.fixed_point import c10
 from cgnn.analysis.claims.memory import c8, c9
 from cgnn.analysis.measured import load_bench, load_profiles
-from cgnn.analysis.reported import Reported
 from cgnn.analysis.rows import Protocol, choose_protocol, load_rows, protocols
 from cgnn.analysis.statistics import LEVEL, SIGNIFICANCE
 from cgnn.files import write_text
+from cgnn.paper.reported import Reported
 
 SCHEMA = 1
 TESTS = {

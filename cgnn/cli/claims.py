@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from cgnn.analysis.gate import gate, print_claims
-    from cgnn.analysis.reported import load_reported
     from cgnn.analysis.verdicts import judge, load_evidence, write_claims
+    from cgnn.paper.reported import load_reported
     from cgnn.render.catalogue import CLAIMS_INPUTS
     from cgnn.render.inputs import resolve
 

@@ -19,9 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from cgnn.results.collect import collect_profiles, collect_runs, collect_trials, write_rows
+    from cgnn.files import write_csv
+    from cgnn.results.collect import collect_profiles, collect_runs, collect_trials
 
     collect = {"runs": collect_runs, "profiles": collect_profiles, "trials": collect_trials}[args.kind]
     columns, rows = collect(args.files)
-    write_rows(args.out, columns, rows)
+    write_csv(args.out, columns, rows)
     print(f"{args.out}: {len(rows)} rows of {len(args.files)} files")

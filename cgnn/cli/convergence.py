@@ -19,9 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from cgnn.analysis.convergence import measure, write_convergence
+    from cgnn.analysis.convergence import COLUMNS, measure
+    from cgnn.analysis.rows import records
     from cgnn.datasets.graph import load_graph
+    from cgnn.files import write_csv
 
     rows = measure(load_graph(args.graph), nodes=args.nodes)
-    write_convergence(rows, args.out)
+    write_csv(args.out, COLUMNS, records(rows))
     print(f"{args.out}: {len(rows)} points")

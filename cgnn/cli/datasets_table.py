@@ -1,10 +1,8 @@
 """Write Table 1 (the datasets) as CSV, Markdown and LaTeX: the paper's numbers beside ours, with reasons."""
 
 import argparse
-from pathlib import Path
 
 from cgnn.datasets.graph import load_graph
-from cgnn.errors import UserError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,16 +12,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    import yaml
-
+    from cgnn.paper.reported import load_reported
     from cgnn.render.datasets_table import rows_of, write_all
 
-    if not Path(args.reported).is_file():
-        raise UserError(
-            f"{args.reported}: there is no such file; it comes with the project, --reported says where it is."
-        )
-    reported = yaml.safe_load(Path(args.reported).read_text(encoding="utf-8"))["dataset_statistics"]
-    rows = rows_of([load_graph(path) for path in args.graphs], reported)
+    rows = rows_of([load_graph(path) for path in args.graphs], load_reported(args.reported).raw["dataset_statistics"])
     write_all(rows, args.out)
     differing = sum(bool(row.reasons) for row in rows)
     print(f"{args.out}.csv/.md/.tex: {len(rows)} datasets, {differing} differ somewhere from the paper's table")

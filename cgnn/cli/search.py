@@ -140,22 +140,16 @@ def _space(priors: list[str]) -> dict[str, str]:
 
 
 def _write_trials(path: Path, trials: "list[Trial]", names: list[str]) -> None:
-    import csv
-    import io
+    from cgnn.files import write_csv
 
-    from cgnn.files import write_text
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["trial", "status", "objective", *names, "seconds"])
-    for trial in trials:
-        objective = "" if trial.result.accuracy is None else trial.result.accuracy
-        row = [
-            trial.index,
-            trial.result.status,
-            objective,
-            *(trial.params[name] for name in names),
-            trial.result.seconds,
-        ]
-        writer.writerow(row)
-    write_text(path, text.getvalue())
+    rows = (
+        {
+            **trial.params,
+            "trial": trial.index,
+            "status": trial.result.status,
+            "objective": trial.result.accuracy,
+            "seconds": trial.result.seconds,
+        }
+        for trial in trials
+    )
+    write_csv(path, ["trial", "status", "objective", *names, "seconds"], rows)

@@ -14,10 +14,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from cgnn.analysis.reported import load_reported
-    from cgnn.analysis.rows import load_rows
-    from cgnn.analysis.summary import summarise, write_summary
+    from cgnn.analysis.rows import load_rows, records
+    from cgnn.analysis.summary import summarise
+    from cgnn.files import write_csv
+    from cgnn.paper.reported import load_reported
 
     summary = summarise(load_rows(args.runs), load_reported(args.reported))
-    write_summary(summary, args.out)
+    write_csv(args.out, list(summary.columns), records(summary))
     print(f"{args.out}: {len(summary)} cells")

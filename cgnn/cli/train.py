@@ -105,6 +105,7 @@ def train_and_write(
     splits: "dict[int, Split]",
     fingerprint: str,
 ) -> None:
+    from cgnn.files import write_csv
     from cgnn.results.journal import Journal
     from cgnn.results.reuse import equal_replicas
     from cgnn.results.schema import (
@@ -114,7 +115,6 @@ def train_and_write(
         results_of,
         seconds_path,
         write_alpha,
-        write_csv,
         write_curves,
     )
     from cgnn.training.experiment import run_experiment

@@ -10,7 +10,7 @@ import yaml
 
 from cgnn.errors import UserError
 from cgnn.files import write_text
-from cgnn.paper.reported import entry_of, load_paper_yaml, load_reported
+from cgnn.paper.reported import PAPER, entry_of, load_reported, load_yaml
 
 OPTIMIZERS = ("adam", "rmsprop")
 
@@ -65,15 +65,15 @@ TYPES = {field.name: field.type for field in fields(Hyperparameters)}
 def published(dataset: str, split_kind: str, model: str) -> Hyperparameters | None:
     """The printed settings, or None where the paper prints none (``cgnn_weight`` on random splits): then search."""
     entry, model = entry_of(dataset), BORROWED.get(model, model)
-    common = load_reported()["common_hyperparameters"]
-    printed = load_reported()["hyperparameters"][entry].get(model)
+    common = load_reported().raw["common_hyperparameters"]
+    printed = load_reported().raw["hyperparameters"][entry].get(model)
     if printed is not None:
         row = printed["random" if split_kind.startswith("random") else "fixed"]
         if row["lr"] is None:
             return None
         shared = common["nell" if entry == "nell" else "cora_citeseer_pubmed"]
         return from_mapping({**shared, "optimizer": common["optimizer"][entry], "epochs": common["epochs"], **row})
-    baseline = load_paper_yaml("baselines.yaml").get(model)
+    baseline = load_yaml(PAPER / "baselines.yaml").get(model)
     if baseline is None:
         return None
     return from_mapping({"epochs": common["epochs"], **baseline["default"], **baseline.get(entry, {})})

@@ -1,5 +1,6 @@
-"""What the paper says: ``paper/reported.yaml``, the reference side of every comparison."""
+"""What the paper says: the one reader of ``paper/reported.yaml``, the reference side of every comparison."""
 
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,28 +10,91 @@ import yaml
 from cgnn.errors import UserError
 
 PAPER = Path(__file__).parents[2] / "paper"
+#: ``nell_partial`` is NELL with part of its labels: it is shown beside the paper's NELL, never compared with it.
+NOT_COMPARABLE = {"nell_partial": "nell"}
+#: The paper's claims are about its datasets, never about a graph that someone added.
+CLAIMED = ("cora", "citeseer", "pubmed", "nell", *NOT_COMPARABLE)
+RUNS = {"fixed": 10, "random": 15}  # "mean of 10 runs", "over 15 random splits"
+SECTIONS = (
+    *("paper", "dataset_statistics", "fixed_split_accuracy", "random_split_accuracy", "gcn_residual_accuracy"),
+    *("seconds_per_epoch_cora", "common_hyperparameters", "hyperparameters", "claims"),
+)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean, standard deviation (with n − 1) and number of runs: all that the paper prints of a group of runs."""
+
+    mean: float
+    std: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Reported:
+    """The parsed file and the look-ups that settings, tables and claims need. Treat ``raw`` as read-only."""
+
+    raw: dict[str, Any] = field(repr=False)
+
+    def accuracy(self, dataset: str, split_kind: str, model: str) -> Summary | None:
+        """A cell of Table 2 or 3, or None where the paper prints none."""
+        table = self.raw[f"{'fixed' if split_kind == 'fixed' else 'random'}_split_accuracy"]
+        return _summary(table.get(model, {}).get(dataset), split_kind)
+
+    def residual(self, dataset: str, split_kind: str, layers: int) -> Summary | None:
+        """A cell of the table of residual GCN."""
+        cell = self.raw["gcn_residual_accuracy"].get(layers, {}).get(dataset, {})
+        return _summary(cell.get(split_kind), split_kind)
+
+    def hyperparameters(self, dataset: str, split_kind: str, model: str) -> dict[str, float | None]:
+        """The printed settings; empty where the paper has none, None where it prints a dash."""
+        name = NOT_COMPARABLE.get(dataset, dataset)
+        return self.raw["hyperparameters"].get(name, {}).get(model, {}).get(split_kind, {})
+
+    def seconds_per_epoch(self, model: str) -> float | None:
+        return self.raw["seconds_per_epoch_cora"].get(model)
+
+    def statistics(self, dataset: str) -> dict[str, float]:
+        """A row of Table 1: nodes, edges, features, classes, label_rate; empty for a graph that is not the paper's."""
+        return self.raw["dataset_statistics"].get(NOT_COMPARABLE.get(dataset, dataset), {})
+
+    @property
+    def claims(self) -> dict[str, str]:
+        return self.raw["claims"]
+
+
+def load_reported(path: Path | str = PAPER / "reported.yaml") -> Reported:
+    """All numbers and claims of the paper; an error names the section that is missing."""
+    raw = load_yaml(Path(path))
+    for section in SECTIONS:
+        if section not in raw:
+            raise UserError(f"{path}: section {section!r} is missing; restore the file with git")
+    return Reported(raw)
 
 
 @cache
-def load_paper_yaml(name: str) -> dict[str, Any]:
-    """One of the project's own reference files in ``paper/``, read once a process."""
-    path = PAPER / name
+def load_yaml(path: Path) -> dict[str, Any]:
+    """A reference file of the project, read once per process."""
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
         raise UserError(
-            f"{path}: not found. It belongs to the project; run from a clone (pip install -e .) or restore it with git."
+            f"{path}: cannot be read ({error.strerror}). It belongs to the project; run from a clone "
+            "(pip install -e .) or restore it with git."
         ) from None
-
-
-def load_reported() -> dict[str, Any]:
-    """All numbers and claims of the paper. Treat it as read-only: everyone shares it."""
-    return load_paper_yaml("reported.yaml")
+    except yaml.YAMLError as error:
+        raise UserError(f"{path}: not a YAML file ({error}); restore it with git") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: found {type(content).__name__}, expected a mapping; restore it with git")
+    return content
 
 
 def entry_of(dataset: str) -> str:
-    """The paper's dataset whose settings this one borrows: NELL's for ``nell_partial``, Cora's for any other graph."""
-    known = load_reported()["hyperparameters"]
-    if dataset in known:
+    """The paper's dataset whose settings this one uses: NELL's for ``nell_partial``, Cora's for any other graph."""
+    if dataset in load_reported().raw["hyperparameters"]:
         return dataset
     return "nell" if dataset.startswith("nell") else "cora"
+
+
+def _summary(pair: list[float] | None, split_kind: str) -> Summary | None:
+    return None if pair is None else Summary(pair[0], pair[1], RUNS["fixed" if split_kind == "fixed" else "random"])

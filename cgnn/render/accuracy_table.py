@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from cgnn.analysis.reported import NOT_COMPARABLE, Reported
 from cgnn.analysis.rows import Protocol, cell, in_order, protocols
 from cgnn.paper import names
+from cgnn.paper.reported import NOT_COMPARABLE, Reported
 from cgnn.render.cells import accuracy_cell, best_if_significant
 from cgnn.render.table import Row, Table
 

@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 
 from cgnn.analysis.rows import compare, finished, missing_reason, sample
-from cgnn.analysis.statistics import SIGNIFICANCE, Difference, Sample, welch_from_summary
+from cgnn.analysis.statistics import SIGNIFICANCE, Difference, welch_from_summary
+from cgnn.paper.reported import Summary
 from cgnn.render.table import Cell
 
 
@@ -25,7 +26,7 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def plus_minus(group: Sample) -> str:
+def plus_minus(group: Summary) -> str:
     return number(group.mean) if math.isnan(group.std) else f"{group.mean:.1f} ± {group.std:.1f}"
 
 
@@ -38,7 +39,7 @@ def interval_text(gap: Difference) -> str:
 
 def accuracy_cell(
     rows: pd.DataFrame,
-    paper: Sample | None,
+    paper: Summary | None,
     *,
     file: str,
     where: dict[str, Any],

@@ -1,14 +1,12 @@
 """Table 1: what the datasets are, the paper's numbers beside ours, and why some differ."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cgnn.datasets.graph import Graph
-from cgnn.files import write_text
+from cgnn.files import write_csv, write_text
 
 QUANTITIES = ("nodes", "edges", "features", "classes", "label_rate")
 HEADERS = {"nodes": "Nodes", "edges": "Edges", "features": "Features", "classes": "Classes", "label_rate": "Label rate"}
@@ -84,20 +82,23 @@ def _row(graph: Graph, paper: dict[str, Any]) -> Row:
 
 def write_all(rows: Sequence[Row], stem: Path | str) -> None:
     """``stem`` + .csv, .md and .tex."""
-    for suffix, text in ((".csv", as_csv(rows)), (".md", as_markdown(rows)), (".tex", as_latex(rows))):
+    pairs = [column for quantity in QUANTITIES for column in (quantity, f"{quantity}_paper")]
+    columns = ["dataset", *pairs, "labels", "reasons", "note", "graph_sha256"]
+    write_csv(f"{stem}.csv", columns, map(csv_row, rows))
+    for suffix, text in ((".md", as_markdown(rows)), (".tex", as_latex(rows))):
         write_text(f"{stem}{suffix}", text)
 
 
-def as_csv(rows: Sequence[Row]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    pairs = [column for quantity in QUANTITIES for column in (quantity, f"{quantity}_paper")]
-    writer.writerow(["dataset", *pairs, "labels", "reasons", "note", "graph_sha256"])
-    for row in rows:
-        values = [value for quantity in QUANTITIES for value in (row.ours[quantity], row.paper.get(quantity, ""))]
-        reasons = "; ".join(f"{HEADERS[quantity]}: {reason}" for quantity, reason in row.reasons.items())
-        writer.writerow([row.name, *values, row.labels, reasons, row.note, row.sha256])
-    return stream.getvalue()
+def csv_row(row: Row) -> dict[str, Any]:
+    return {
+        "dataset": row.name,
+        **row.ours,
+        **{f"{quantity}_paper": value for quantity, value in row.paper.items()},
+        "labels": row.labels,
+        "reasons": "; ".join(f"{HEADERS[quantity]}: {reason}" for quantity, reason in row.reasons.items()),
+        "note": row.note,
+        "graph_sha256": row.sha256,
+    }
 
 
 def as_markdown(rows: Sequence[Row]) -> str:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from cgnn.analysis.measured import load_profiles
-from cgnn.analysis.reported import load_reported
 from cgnn.analysis.rows import OK, finished, load_rows
 from cgnn.errors import UserError
 from cgnn.files import write_text
+from cgnn.paper.reported import load_reported
 
 REPORTED, TEMPLATE, PAGE = Path("paper/reported.yaml"), Path("paper/findings.md.jinja"), Path("docs/findings.md")
 

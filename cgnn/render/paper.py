@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from cgnn.analysis.reported import load_reported
 from cgnn.errors import UserError
 from cgnn.files import atomic_path, write_text
+from cgnn.paper.reported import load_reported
 from cgnn.render.paper_data import paper_data
 
 

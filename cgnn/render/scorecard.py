@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from cgnn.analysis.account import cost, provenance, read
-from cgnn.analysis.reported import load_reported
 from cgnn.files import write_text
 from cgnn.paper import names
+from cgnn.paper.reported import load_reported
 from cgnn.render.products import load_claims, load_figures, load_tables
 
 PAGE = Path(__file__).parent / "page"

@@ -1,15 +1,13 @@
 """A table as data: cells with the rows behind them. Written as CSV (a row a cell), Markdown, LaTeX and JSON."""
 
-import csv
-import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cgnn.files import write_text
+from cgnn.files import write_csv, write_text
 from cgnn.render.latex import latex_of
 from cgnn.render.markdown import markdown_of
 
@@ -27,6 +25,7 @@ NUMBERS = (
     "difference_high",
     "p",
 )
+COLUMNS = ("group", "row", "column", "text", *NUMBERS, "bold", "missing")
 
 
 @dataclass(frozen=True)
@@ -71,31 +70,31 @@ EMPTY = Cell("–", missing="not run")
 
 def write_table(table: Table, stem: Path | str) -> list[Path]:
     """All four files beside each other; returns their paths."""
+    write_csv(f"{stem}.csv", COLUMNS, csv_rows(table))
     written = {
-        "csv": csv_of(table),
         "md": markdown_of(table),
         "tex": latex_of(table),
         "json": json.dumps(plain(table), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n",
     }
-    paths = []
     for suffix, text in written.items():
-        path = Path(f"{stem}.{suffix}")
-        write_text(path, text)
-        paths.append(path)
-    return paths
+        write_text(f"{stem}.{suffix}", text)
+    return [Path(f"{stem}.{suffix}") for suffix in ("csv", *written)]
 
 
-def csv_of(table: Table) -> str:
-    """One row a cell, for machines."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["group", "row", "column", "text", *NUMBERS, "bold", "missing"])
+def csv_rows(table: Table) -> Iterator[dict[str, Any]]:
+    """One record per cell, for machines."""
     for row in table.rows:
         for column in table.columns:
             cell = row.cells.get(column, EMPTY)
-            numbers = [_number(cell.numbers.get(name)) for name in NUMBERS]
-            writer.writerow([row.group, row.label, column, cell.text, *numbers, int(cell.bold), cell.missing])
-    return text.getvalue()
+            yield {
+                "group": row.group,
+                "row": row.label,
+                "column": column,
+                "text": cell.text,
+                "bold": int(cell.bold),
+                "missing": cell.missing,
+                **{name: _number(value) for name, value in cell.numbers.items()},
+            }
 
 
 def plain(table: Table) -> dict[str, Any]:

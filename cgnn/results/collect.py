@@ -3,12 +3,11 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from cgnn.errors import UserError
-from cgnn.files import write_text
 from cgnn.results.chunks import Chunk
 
 Row = dict[str, Any]
@@ -84,14 +83,6 @@ def read_rows(path: Path) -> tuple[list[str], list[Row]]:
     if not rows or cut:
         raise UserError(f"{path}: damaged: it ends in the middle ({len(rows)} rows, {len(text)} characters). {AGAIN}")
     return header, rows
-
-
-def write_rows(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
 
 
 def _check_replicas(path: Path, rows: list[Row]) -> None:

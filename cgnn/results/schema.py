@@ -1,15 +1,13 @@
 """The files a training leaves: runs.csv, its seconds beside it, and on request the curves and the learned α."""
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgnn.files import atomic_path, write_text
+from cgnn.files import atomic_path, write_csv
 from cgnn.models import registry
 from cgnn.paper.fidelity import Fidelity
 from cgnn.paper.hyperparameters import Hyperparameters
@@ -76,15 +74,6 @@ def inputs_of(
         "device": experiment.device_name,
         "threads": experiment.threads,
     }
-
-
-def write_csv(path: Path | str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Rows as CSV, floats in their shortest exact form, so equal results are equal bytes."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
 
 
 def seconds_path(out: Path | str) -> Path:

@@ -7,9 +7,9 @@ import pandas as pd
 from made_up import exact_sample, rows
 
 from cgnn.analysis.claims.base import Evidence
-from cgnn.analysis.reported import load_reported
 from cgnn.analysis.rows import Protocol
 from cgnn.analysis.verdicts import TESTS
+from cgnn.paper.reported import load_reported
 
 REPORTED = load_reported(made_up.REPORTED)
 NOTHING = Evidence(REPORTED, Protocol("published", "released"))

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from cgnn.analysis.reported import load_reported
 from cgnn.analysis.rows import choose_protocol, compare, load_rows, missing_reason
 from cgnn.analysis.summary import summarise
 from cgnn.errors import UserError
+from cgnn.paper.reported import load_reported
 
 REPORTED = load_reported(made_up.REPORTED)
 

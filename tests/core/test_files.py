@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from cgnn.errors import UserError
-from cgnn.files import atomic_path, sha256_of, write_text
+from cgnn.files import atomic_path, sha256_of, write_csv, write_text
 
 
 def test_a_file_appears_whole_with_its_folders(tmp_path):
@@ -50,3 +50,8 @@ def test_a_place_that_cannot_be_written_is_named_with_what_to_do(tmp_path):
 def test_the_sha256_is_that_of_the_bytes(tmp_path):
     (tmp_path / "file").write_bytes(b"abc" * 100_000)
     assert sha256_of(tmp_path / "file") == hashlib.sha256(b"abc" * 100_000).hexdigest()
+
+
+def test_a_csv_holds_floats_exactly_and_what_is_missing_as_nothing(tmp_path):
+    write_csv(tmp_path / "a.csv", ["x", "y", "z"], [{"x": 0.1 + 0.2, "y": None, "other": 1}, {"z": 'a,"b"\nc'}])
+    assert (tmp_path / "a.csv").read_bytes() == b'x,y,z\n0.30000000000000004,,\n,,"a,""b""\nc"\n'

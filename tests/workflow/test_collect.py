@@ -6,7 +6,8 @@ import json
 import pytest
 
 from cgnn.errors import UserError
-from cgnn.results.collect import PROFILE_COLUMNS, collect_profiles, collect_runs, collect_trials, write_rows
+from cgnn.files import write_csv
+from cgnn.results.collect import PROFILE_COLUMNS, collect_profiles, collect_runs, collect_trials
 
 COLUMNS = [
     *("dataset", "split_kind", "split", "model", "preset", "hyperparameter_source", "variant", "replica", "test_accuracy"),
@@ -22,7 +23,7 @@ def chunk(folder, name, replicas, **changes):
     }
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_rows(path, COLUMNS, [{**row, "replica": str(replica)} for replica in replicas])
+    write_csv(path, COLUMNS, [{**row, "replica": str(replica)} for replica in replicas])
     return path
 
 
@@ -76,7 +77,7 @@ def test_trials_carry_what_their_search_was_for(tmp_path):
     for model, parameter in (("gcn", "dropout"), ("cgnn", "t1")):
         path = tmp_path / "search/cora/fixed" / model / "released/trials.csv"
         path.parent.mkdir(parents=True)
-        write_rows(path, ["trial", "status", "objective", parameter, "seconds"], [{"trial": 0, parameter: 1}])
+        write_csv(path, ["trial", "status", "objective", parameter, "seconds"], [{"trial": 0, parameter: 1}])
         files.append(path)
     columns, rows = collect_trials(files)
     assert columns == [
@@ -98,7 +99,7 @@ def test_profiles_become_rows_and_a_damaged_one_is_named(tmp_path):
     point = dict.fromkeys(PROFILE_COLUMNS, 1) | {"seconds": [1, 2], "peak_bytes": None}
     (tmp_path / "2.json").write_text(json.dumps(point))
     columns, rows = collect_profiles([tmp_path / "2.json"])
-    write_rows(tmp_path / "profiles.csv", columns, rows)
+    write_csv(tmp_path / "profiles.csv", columns, rows)
     (row,) = csv.DictReader((tmp_path / "profiles.csv").open())
     assert row["value"] == "1" and row["peak_bytes"] == ""
     (tmp_path / "2.json").write_text(json.dumps(point)[:-5])

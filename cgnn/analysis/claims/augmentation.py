@@ -21,10 +21,10 @@ from cgnn.analysis.claims.base import (
     span,
     untested,
 )
-from cgnn.analysis.reported import CLAIMED
 from cgnn.analysis.rows import compare, finished, in_order
 from cgnn.analysis.statistics import brown_forsythe
 from cgnn.paper import names
+from cgnn.paper.reported import CLAIMED
 
 LITTLE = 1.0  # points
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from cgnn.analysis.reported import Reported
 from cgnn.analysis.rows import Protocol
 from cgnn.analysis.statistics import SIGNIFICANCE, Difference, holm
+from cgnn.paper.reported import Reported
 
 REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTABLE = "reproduced", "partly", "not reproduced", "not testable here"
 VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTABLE)

@@ -19,10 +19,10 @@ from cgnn.analysis.claims.base import (
     significant,
     span,
 )
-from cgnn.analysis.reported import CLAIMED
 from cgnn.analysis.rows import compare, finished, in_order
 from cgnn.analysis.statistics import LEVEL, SIGNIFICANCE
 from cgnn.paper import names
+from cgnn.paper.reported import CLAIMED
 
 SHALLOW = (2, 3)  # "optimal results are achieved when the number of layers is 2 or 3"
 DEEPER = (4, 8, 16)  # the paper's residual GCNs beside the one of 2 layers

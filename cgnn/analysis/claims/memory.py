@@ -11,10 +11,10 @@ from cgnn.analysis.claims.base import (
     not_testable,
     significant,
 )
-from cgnn.analysis.reported import CLAIMED
 from cgnn.analysis.rows import OK, in_order
 from cgnn.analysis.statistics import fit_line
 from cgnn.paper import names
+from cgnn.paper.reported import CLAIMED
 
 LINEAR = 0.95  # share of variance that a straight line must explain
 CONSTANT = 0.05  # relative growth that still counts as constant

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from cgnn.analysis.reported import load_reported
 from cgnn.analysis.rows import load_rows
+from cgnn.paper.reported import load_reported
 from cgnn.render.accuracy_table import accuracy_table
 from cgnn.render.table import Table
 
