@@ -10,7 +10,17 @@ from cgnn.files import write_csv
 from cgnn.results.collect import PROFILE_COLUMNS, collect_profiles, collect_runs, collect_trials
 
 COLUMNS = [
-    *("dataset", "split_kind", "split", "model", "preset", "hyperparameter_source", "variant", "replica", "test_accuracy"),
+    *(
+        "dataset",
+        "split_kind",
+        "split",
+        "model",
+        "preset",
+        "hyperparameter_source",
+        "variant",
+        "replica",
+        "test_accuracy",
+    ),
     *("sw_solver", "code_fingerprint", "graph_sha256", "split_sha256"),
 ]
 

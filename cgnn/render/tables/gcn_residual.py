@@ -36,7 +36,10 @@ def build(runs: Path, reported: Path, sweeps: Path | None = None) -> Table:
                 "layers": layers,
             }
             if len(rows):
-                where |= {"preset": rows["preset"].iloc[0], "hyperparameter_source": rows["hyperparameter_source"].iloc[0]}
+                where |= {
+                    "preset": rows["preset"].iloc[0],
+                    "hyperparameter_source": rows["hyperparameter_source"].iloc[0],
+                }
             cells[column] = accuracy_cell(rows, printed.residual(dataset, kind, layers), file=file, where=where)
         table.append(Row(f"{layers} layers", cells))
     caption = (
