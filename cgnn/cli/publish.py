@@ -1,4 +1,12 @@
-"""Copy a finished run to results/published and renew what is written from it: README's headline, docs/findings.md."""
+"""Copy the files of a finished run that are committed, and renew the pages written from them.
+
+  python -m cgnn publish --results results/paper --out results/published
+  python -m cgnn publish --adopt --out results/published     record the files as they are now
+
+The folder's published.json lists every file with its sha256:
+publishing again replaces and deletes only these, and stops if one of them was edited. A folder that is not empty and
+has no published.json is refused. The pages are README's headline and docs/findings.md.
+"""
 
 import argparse
 from pathlib import Path
@@ -9,15 +17,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("results/published"), help="where to (results/published)")
     parser.add_argument("--readme", type=Path, default=Path("README.md"), help="the page whose headline is renewed")
     parser.add_argument("--files-only", action="store_true", help="renew no page")
+    parser.add_argument(
+        "--adopt",
+        action="store_true",
+        help="copy no results: record the files in --out as they are, after a later version of the code wrote some "
+        "of them again, or if there is no published.json yet",
+    )
+    parser.add_argument(
+        "--code", type=Path, metavar="DIR", help="with --adopt: a checkout of the commit that made the run"
+    )
+    parser.add_argument(
+        "--configfile",
+        type=Path,
+        nargs="*",
+        default=[],
+        metavar="FILE",
+        help="with --code: the overlays of the run, e.g. config/nell_partial.yaml",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
-    from cgnn.pipeline.publish import headline, publish, renew_readme
-    from cgnn.render.findings import PAGE, renew_findings
+    from cgnn.errors import UserError
+    from cgnn.pipeline.publish import adopt, headline, publish, renew_readme
 
-    files = publish(args.results, args.out)
-    print(f"{len(files)} files copied to {args.out}")
+    if args.code is not None and not args.adopt:
+        raise UserError("--code: belongs to --adopt; without it the code is the copy that the run keeps")
+    if args.configfile and args.code is None:
+        raise UserError("--configfile: belongs to --code")
+    if args.adopt:
+        print(f"{len(adopt(args.out, args.code, args.configfile))} files recorded in {args.out}")
+    else:
+        print(f"{len(publish(args.results, args.out))} files copied to {args.out}")
     if not args.files_only:
+        from cgnn.render.findings import PAGE, renew_findings
+
         renew_readme(args.readme, headline(args.out))
         renew_findings(args.out)
         print(f"headline renewed in {args.readme}, numbers in {PAGE}")

@@ -1,14 +1,29 @@
 """Which part of a results tree is committed, and how the README's headline is made from it."""
 
 import json
-import shutil
+import os
+import subprocess
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from cgnn.errors import UserError
-from cgnn.files import atomic_path, write_text
+from cgnn.files import sha256_of, write_text
+from cgnn.pipeline.config import PROJECT
+from cgnn.pipeline.manifest import (
+    MANIFEST,
+    Entry,
+    Manifest,
+    Run,
+    check_made_by_publish,
+    check_target,
+    check_unmodified,
+    read_manifest,
+    write_folder,
+)
 
-#: Small files a reader opens; graphs, Orion's stores, logs and journals stay behind.
+#: Small files that a reader opens or a verdict used; graphs, Orion's stores, logs and journals stay behind.
 KEPT = (
     "*.csv",
     "claims.json",
@@ -18,30 +33,144 @@ KEPT = (
     "figures/*.*",
     "search/*/*/*/*/best.yaml",
 )
+#: The workflow and the config of the run, kept in the folder ``code/``; the package itself is named by its commit.
+WORKFLOW = ("Snakefile", "workflow/rules/*.smk", "workflow/schemas/*.yaml")
+CODE = "code"
+#: What decides a run: the commit recorded for it is one that holds just this.
+DECIDING = ("cgnn", "paper", "workflow", "config.yaml")
+UNCOMMITTED = "uncommitted"
 LARGEST = 2_000_000
 BEGIN, END = "<!-- headline: made by `python -m cgnn publish` -->", "<!-- end of headline -->"
 
 
-def publish(results: Path, target: Path) -> list[Path]:
-    """Copy what is kept from ``results`` to ``target``, and drop there what the run no longer has."""
-    files = sorted({path for pattern in KEPT for path in results.glob(pattern) if path.is_file()})
-    if not files:
+def publish(results: Path, target: Path) -> list[str]:
+    """Copy what is kept from ``results`` to ``target``; delete there what an earlier publish put and the run lacks."""
+    check_target(target, results)
+    check_made_by_publish(target)
+    sources = kept_files(results)
+    if not sources:
         raise UserError(f"{results}: holds no results; run `snakemake --cores all` first, or name another folder")
-    for path in files:
+    ended = max(path.stat().st_mtime for path in sources.values())
+    started = min(path.stat().st_mtime for path in results.rglob("*") if path.is_file())
+    frozen = max(results.glob(".code/*/workflow"), key=lambda path: path.stat().st_mtime, default=None)
+    code = PROJECT if frozen is None else frozen.parent
+    sources |= workflow_files(code)
+    commit = commit_of(code)
+    run = Run(commit, ended=_iso(ended), started=_iso(started))
+    old = read_manifest(target)
+    entries = tuple(_entry(name, path, commit) for name, path in sorted(sources.items()))
+    check_unmodified(target, old, {entry.path: entry.sha256 for entry in entries})
+    _write(target, sources, old, Manifest(_iso()[:10], (run,), entries))
+    return sorted(sources)
+
+
+def adopt(target: Path, code: Path | None = None, configfiles: Iterable[Path] = ()) -> list[str]:
+    """Record the files of a published folder as they are now.
+
+    For a folder that was published before there were manifests, and for files that a later version of the code wrote
+    again there: these are recorded with its commit. ``code`` is a checkout of the commit that made the run.
+    """
+    check_target(target)
+    sources = kept_files(target)
+    if "runs.csv" not in sources:
+        raise UserError(f"{target}: holds no runs.csv, so it is not a published run; name another folder with --out")
+    old, copied = read_manifest(target), {}
+    earlier = tuple(entry for entry in old.files if entry.path.startswith(f"{CODE}/"))
+    if code is None:
+        sources |= {entry.path: target / entry.path for entry in earlier if (target / entry.path).is_file()}
+    else:
+        copied = workflow_files(code, configfiles)
+        check_unmodified(target, Manifest(files=earlier), {name: sha256_of(path) for name, path in copied.items()})
+    sources |= copied
+    run = Run(commit_of(code or PROJECT), ended=_commit_time(target / "runs.csv"))
+    entries = []
+    for name, path in sorted(sources.items()):
+        entry, known = _entry(name, path, run.commit), old.by_path.get(name)
+        entries.append(known if known is not None and known.sha256 == entry.sha256 else entry)
+    used = {entry.commit for entry in entries}
+    runs = {known.commit: known for known in (run, *old.runs) if known.commit in used}
+    _write(target, sources, old, Manifest(_iso()[:10], tuple(runs.values()), tuple(entries)))
+    return sorted(sources)
+
+
+def kept_files(results: Path) -> dict[str, Path]:
+    """The files of a results tree that are published, by their path in it."""
+    found = {
+        path.relative_to(results).as_posix(): path
+        for pattern in KEPT
+        for path in sorted(results.glob(pattern))
+        if path.is_file()
+    }
+    for path in found.values():
         if path.stat().st_size > LARGEST:
             raise UserError(f"{path}: {path.stat().st_size} bytes, at most {LARGEST} are committed")
-    wanted = {path.relative_to(results) for path in files}
-    for old in sorted(target.rglob("*")):
-        if old.is_file() and old.relative_to(target) not in wanted:
-            old.unlink()
-    for relative in sorted(wanted):
-        with atomic_path(target / relative) as temporary:
-            shutil.copyfile(results / relative, temporary)
-    return sorted(wanted)
+    return found
+
+
+def workflow_files(code: Path, configfiles: Iterable[Path] = ()) -> dict[str, Path]:
+    """The workflow and the config of a run, from the copy of the code that it kept or from a checkout."""
+    found = [path for pattern in WORKFLOW for path in sorted(code.glob(pattern))]
+    resolved = code / "resolved_config.json"
+    found += [resolved] if resolved.is_file() else [code / "config.yaml", *(code / path for path in configfiles)]
+    files = {f"{CODE}/{path.relative_to(code).as_posix()}": path for path in found}
+    # The copy that a run keeps has the rules, not the entry file, which only includes them.
+    return {f"{CODE}/Snakefile": PROJECT / "Snakefile", **files}
+
+
+def commit_of(code: Path) -> str:
+    """The newest commit that holds just the code in the folder ``code``, which need not be a checkout itself."""
+    git = ["git", "-C", str(PROJECT if (code / "resolved_config.json").is_file() else code)]
+    paths = ["--", *(name for name in DECIDING if (code / name).exists())]
+    candidates = _git(*git, "rev-list", "--max-count=100", "HEAD", *paths)
+    if not candidates:
+        return UNCOMMITTED
+    compare = ["git", f"--git-dir={_git(*git, 'rev-parse', '--absolute-git-dir')}", f"--work-tree={code.resolve()}"]
+    if _git(*compare, "ls-files", "--others", "--exclude-standard", *paths):
+        return UNCOMMITTED
+    for commit in candidates.split():
+        if _git(*compare, "diff", "--quiet", commit, *paths) is not None:
+            return commit
+    return UNCOMMITTED
+
+
+def _git(*command: str) -> str | None:
+    """The output of a git command, or None if it fails or there is no git."""
+    try:
+        # Comparing another folder must not write that folder's times into the index.
+        environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
+
+
+def _commit_time(path: Path) -> str:
+    """When a committed file was last changed: the only time that a folder from a clone still tells."""
+    found = _git("git", "-C", str(path.parent), "log", "-1", "--format=%ct", "--", path.name)
+    return _iso(float(found) if found else path.stat().st_mtime)
+
+
+def _iso(timestamp: float | None = None) -> str:
+    moment = datetime.now(UTC) if timestamp is None else datetime.fromtimestamp(timestamp, UTC)
+    return moment.isoformat(timespec="seconds")
+
+
+def _entry(name: str, path: Path, commit: str) -> Entry:
+    return Entry(name, sha256_of(path), path.stat().st_size, commit)
+
+
+def _write(target: Path, sources: Mapping[str, Path], old: Manifest, new: Manifest) -> None:
+    if {entry.path: entry.sha256 for entry in new.files} == {entry.path: entry.sha256 for entry in old.files}:
+        new = old  # nothing changed, so the date and the commits stay
+
+    def generate(folder: Path) -> None:
+        write_text(folder / MANIFEST, new.dump())
+
+    write_folder(target, sources, set(old.by_path) - set(new.by_path), generate)
 
 
 def headline(published: Path) -> str:
-    """The README's opening: verdicts, Tables 2 and 3 beside the paper's, one figure. All of it read from files."""
+    """The README's opening, read from files: verdicts, Tables 2 and 3 beside the paper's, one figure."""
     claims = json.loads((published / "claims.json").read_text(encoding="utf-8"))
     counted = ", ".join(f"{count} {verdict}" for verdict, count in claims["counts"].items())
     parts = [
@@ -61,7 +190,7 @@ def headline(published: Path) -> str:
 
 
 def verdicts(claims: list[dict[str, Any]]) -> str:
-    """A line a claim: what it says and how it fared; what was not tested is counted."""
+    """One line per claim: its text, its verdict, and how many comparisons passed or were not run."""
     lines = ["|  | claim | verdict | comparisons passed |", "| --- | --- | --- | --- |"]
     for claim in claims:
         passed = [item["passed"] for item in claim["comparisons"]]
@@ -72,7 +201,7 @@ def verdicts(claims: list[dict[str, Any]]) -> str:
 
 
 def renew_readme(readme: Path, text: str) -> None:
-    """Put ``text`` between the headline's two marks."""
+    """Replace what is between the two marks of the headline by ``text``."""
     page = readme.read_text(encoding="utf-8")
     if page.count(BEGIN) != 1 or page.count(END) != 1:
         raise UserError(f"{readme}: expected the marks {BEGIN!r} and {END!r} once each; put them back")

@@ -1,12 +1,18 @@
-"""The committed outcome of a run, and the headline made from it."""
+"""The committed outcome of a run, what publishing it may delete, and the headline made from it."""
 
 import json
+import os
+import shutil
+import subprocess
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from cgnn.__main__ import main
 from cgnn.errors import UserError
-from cgnn.pipeline.publish import BEGIN, END, headline, publish, renew_readme
+from cgnn.pipeline.manifest import MANIFEST, read_manifest
+from cgnn.pipeline.publish import BEGIN, END, UNCOMMITTED, adopt, commit_of, headline, publish, renew_readme
 
 
 @pytest.fixture
@@ -48,8 +54,8 @@ def results(tmp_path: Path) -> Path:
 
 def test_publishing_keeps_what_a_reader_opens_and_leaves_graphs_and_stores_behind(results: Path, tmp_path: Path):
     target = tmp_path / "published"
-    kept = {path.as_posix() for path in publish(results, target)}
-    assert kept == {
+    kept = set(publish(results, target))
+    assert {name for name in kept if not name.startswith("code/")} == {
         "runs.csv",
         "claims.json",
         "tables/fixed_splits.md",
@@ -67,9 +73,196 @@ def test_publishing_again_drops_what_the_run_no_longer_has(results: Path, tmp_pa
     assert not (target / "tables/fixed_splits.md").exists()
 
 
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def assert_refused(results: Path, target: Path, match: str, watched: Path) -> None:
+    before = files_in(watched)
+    with pytest.raises(UserError, match=match):
+        publish(results, target)
+    assert files_in(watched) == before
+
+
+def test_a_folder_that_publish_did_not_make_is_refused(results: Path, tmp_path: Path):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "page.md").write_text("a page")
+    assert_refused(results, docs, "holds files that", watched=tmp_path)
+
+
+@pytest.mark.parametrize("target", [".", "..", "../.."])
+def test_the_checkout_and_the_folders_above_it_are_refused(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+):
+    checkout = tmp_path / "a" / "b"
+    (checkout / ".git").mkdir(parents=True)
+    (checkout / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    shutil.move(results, checkout / "results")
+    monkeypatch.chdir(checkout)
+    assert_refused(Path("results"), Path(target), "overlaps", watched=tmp_path)
+
+
+@pytest.mark.parametrize("target", ["paper", "paper/published", "."])
+def test_a_folder_that_overlaps_the_results_is_refused(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+):
+    monkeypatch.chdir(tmp_path)
+    assert_refused(results, Path(target), "overlaps", watched=tmp_path)
+
+
+def test_the_command_refuses_in_one_line(results: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["publish", "--results", str(results), "--out", str(results), "--files-only"]) == 2
+    assert "overlaps the results" in capsys.readouterr().err
+
+
+def test_a_published_file_that_was_edited_is_named_and_nothing_is_changed(results: Path, tmp_path: Path):
+    target = tmp_path / "published"
+    publish(results, target)
+    (target / "tables/fixed_splits.md").write_text("edited by hand")
+    (results / "tables/fixed_splits.md").unlink()
+    assert_refused(results, target, r"last wrote: tables/fixed_splits\.md\.", watched=target)
+
+
+def test_a_file_that_publish_did_not_make_is_kept_and_one_in_the_way_is_named(results: Path, tmp_path: Path):
+    target = tmp_path / "published"
+    publish(results, target)
+    (target / "tables" / "mine.txt").write_text("mine")
+    (results / "runs.csv").write_text("dataset\nciteseer\n")
+    publish(results, target)
+    assert (target / "tables" / "mine.txt").read_text() == "mine"
+    assert (target / "runs.csv").read_text() == "dataset\nciteseer\n"
+    (target / "sweeps.csv").write_text("mine too")
+    (results / "sweeps.csv").write_text("dataset\ncora\n")
+    assert_refused(results, target, r"last wrote: sweeps\.csv\.", watched=target)
+
+
+@pytest.mark.parametrize("name", ["../outside.txt", "/outside.txt", "linked/outside.txt"])
+def test_a_manifest_that_names_a_file_outside_its_folder_is_refused(results: Path, tmp_path: Path, name: str):
+    target = tmp_path / "published"
+    publish(results, target)
+    (tmp_path / "outside.txt").write_text("precious")
+    (target / "linked").symlink_to(tmp_path)
+    content = json.loads((target / MANIFEST).read_text())
+    digest = sha256(b"precious").hexdigest()
+    content["files"].append({"path": name, "sha256": digest, "size": 8, "commit": "abc"})
+    (target / MANIFEST).write_text(json.dumps(content))
+    with pytest.raises(UserError, match="outside"):
+        publish(results, target)
+    assert (tmp_path / "outside.txt").read_text() == "precious"
+
+
+@pytest.mark.parametrize("failing", range(1, 8))
+def test_an_error_in_the_middle_leaves_the_folder_as_it_was(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+):
+    target = tmp_path / "published"
+    publish(results, target)
+    (results / "runs.csv").write_text("dataset\nciteseer\n")
+    (results / "sweeps.csv").write_text("dataset\nciteseer\n")
+    (results / "tables/fixed_splits.md").unlink()
+    before, rename, calls = files_in(tmp_path), os.replace, iter(range(1, 100))
+
+    def fail_once(source: Path, place: Path) -> None:
+        if next(calls) == failing:
+            raise OSError(28, "No space left on device")
+        rename(source, place)
+
+    monkeypatch.setattr("cgnn.pipeline.manifest.os.replace", fail_once)
+    with pytest.raises(UserError, match="No space left"):
+        publish(results, target)
+    assert files_in(tmp_path) == before
+
+
+def test_the_manifest_lists_every_file_with_its_hash_and_size(results: Path, tmp_path: Path):
+    target = tmp_path / "published"
+    publish(results, target)
+    found = files_in(target)
+    del found[MANIFEST]
+    recorded = {entry.path: (entry.sha256, entry.size) for entry in read_manifest(target).files}
+    assert recorded == {name: (sha256(content).hexdigest(), len(content)) for name, content in found.items()}
+
+
+def test_publishing_the_same_results_later_changes_no_byte(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    target = tmp_path / "published"
+    publish(results, target)
+    before = files_in(target)
+    os.utime(results / "runs.csv", (2e9, 2e9))
+    monkeypatch.setattr("cgnn.pipeline.publish.commit_of", lambda code: "another")
+    monkeypatch.setattr("cgnn.pipeline.publish._iso", lambda timestamp=None: "2030-01-01T00:00:00+00:00")
+    publish(results, target)
+    assert files_in(target) == before
+
+
+def test_adopting_records_a_folder_once_and_publishing_then_works(results: Path, tmp_path: Path):
+    target = tmp_path / "published"
+    publish(results, target)
+    (target / MANIFEST).unlink()
+    (target / "notes.txt").write_text("mine")
+    before = files_in(target)
+    assert_refused(results, target, "--adopt", watched=target)
+    adopt(target, code=Path(__file__).parents[2])
+    after = files_in(target)
+    assert {name: after[name] for name in before} == before
+    assert "notes.txt" not in {entry.path for entry in read_manifest(target).files}
+    publish(results, target)
+
+
+def test_adopting_gives_a_changed_file_the_commit_of_the_code_that_is_here(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    target = tmp_path / "published"
+    monkeypatch.setattr("cgnn.pipeline.publish.commit_of", lambda code: "first")
+    publish(results, target)
+    (target / "claims.json").write_text((target / "claims.json").read_text() + "\n")
+    monkeypatch.setattr("cgnn.pipeline.publish.commit_of", lambda code: "second")
+    adopt(target)
+    manifest = read_manifest(target)
+    assert {entry.path for entry in manifest.files if entry.commit == "second"} == {"claims.json"}
+    assert {run.commit for run in manifest.runs} == {"first", "second"}
+
+
+def test_a_folder_without_rows_is_not_adopted(tmp_path: Path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page.md").write_text("a page")
+    with pytest.raises(UserError, match=r"holds no runs\.csv"):
+        adopt(tmp_path / "docs")
+
+
+def test_the_commit_of_a_copy_of_the_code_is_the_newest_that_holds_it(tmp_path: Path):
+    def git(*words: str) -> str:
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        return subprocess.run(
+            ["git", *who, *words], cwd=checkout, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    checkout, commits = tmp_path / "checkout", []
+    (checkout / "cgnn").mkdir(parents=True)
+    git("init", "-q")
+    for number in (1, 2):
+        (checkout / "cgnn" / "a.py").write_text(f"A = {number}\n")
+        git("add", ".")
+        git("commit", "-qm", str(number))
+        commits.append(git("rev-parse", "HEAD"))
+    (checkout / "README.md").write_text("words")
+    git("add", ".")
+    git("commit", "-qm", "words alone")
+    assert commit_of(checkout) == commits[1]
+    (checkout / "cgnn" / "a.py").write_text("A = 1\n")
+    assert commit_of(checkout) == commits[0]
+    (checkout / "cgnn" / "a.py").write_text("A = 3\n")
+    assert commit_of(checkout) == UNCOMMITTED
+    (checkout / "cgnn" / "a.py").write_text("A = 2\n")
+    (checkout / "cgnn" / "b.py").write_text("B = 1\n")
+    assert commit_of(checkout) == UNCOMMITTED
+
+
 def test_publishing_an_empty_folder_says_what_to_do(tmp_path: Path):
+    (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="holds no results"):
-        publish(tmp_path, tmp_path / "published")
+        publish(tmp_path / "empty", tmp_path / "published")
 
 
 def test_the_headline_counts_verdicts_and_carries_the_tables(results: Path, tmp_path: Path):
