@@ -1,7 +1,6 @@
-"""What a graph is, and the open file it travels in: an npz that needs no pickle."""
+"""What a graph is, and the file format in which it is stored: an npz without pickle."""
 
 import hashlib
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from cgnn.datasets.npz import read_npz
 from cgnn.datasets.splits import Split
 from cgnn.errors import UserError
 from cgnn.files import atomic_path
@@ -16,12 +16,12 @@ from cgnn.files import atomic_path
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Nodes with sparse features and (some) labels, joined by undirected edges.
+    """Nodes with sparse features and labels (some may be unknown), and undirected edges between them.
 
     ``features`` (CSR float32, n×F) hold the raw values of the source files. ``edges`` (int64, 2×m) hold each
     distinct undirected edge once, smaller node first, in lexicographic order, without self-loops. ``labels``
-    (int64, n) are -1 where unknown. ``source`` says whose data it is, not which server it came from, so the
-    same graph is the same file wherever its bytes were found. ``note`` is a caveat shown beside the name.
+    (int64, n) are -1 where unknown. ``source`` says whose data it is, not which server it came from, so that the
+    same graph is the same file wherever its bytes were found. ``note`` is a caveat that tables show with the name.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Graph:
         _require(
             self.edges.dtype == np.int64 and self.edges.ndim == 2 and len(self.edges) == 2, "edges are not int64 2×m"
         )
-        _require(self.labels.dtype == np.int64 and self.labels.shape == (nodes,), "labels are not one int64 a node")
+        _require(self.labels.dtype == np.int64 and self.labels.shape == (nodes,), "labels are not one int64 per node")
         if self.edges.size:
             smaller, larger = self.edges
             _require(bool((smaller < larger).all()), "an edge does not put its smaller node first")
@@ -49,6 +49,8 @@ class Graph:
             _require(bool((np.diff(smaller * nodes + larger) > 0).all()), "edges are not sorted and distinct")
         if nodes:
             _require(bool(self.labels.min() >= -1 and self.labels.max() < self.num_classes), "a label is out of range")
+        if self.fixed_split is not None:
+            _require(self.fixed_split.within(nodes), f"the fixed split names a node outside the {nodes} nodes")
         object.__setattr__(self, "sha256", _content_hash(self))
 
     @property
@@ -135,24 +137,36 @@ def load_graph(path: Path | str) -> Graph:
     return graph
 
 
-def read_npz(path: Path | str) -> dict[str, np.ndarray]:
-    """All arrays of an npz; pickled objects are refused."""
-    if not Path(path).is_file():
-        raise UserError(f"{path}: there is no such file. `cgnn graph DATASET --out {path}` makes it.")
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    except (ValueError, OSError, zipfile.BadZipFile, EOFError, AttributeError) as error:
-        raise UserError(
-            f"{path}: damaged, or not an npz of plain arrays ({error}). Delete it and make it again."
-        ) from error
-
-
 def csr_from_parts(arrays: Mapping[str, np.ndarray]) -> sparse.csr_array:
-    """The feature matrix out of its four arrays ``features_{data,indices,indptr,shape}``."""
-    rows, columns = (int(size) for size in arrays["features_shape"])
-    parts = (arrays["features_data"], arrays["features_indices"], arrays["features_indptr"])
-    return sparse.csr_array(parts, shape=(rows, columns))
+    """The feature matrix from its four arrays ``features_{data,indices,indptr,shape}``.
+
+    SciPy and PyTorch read and write outside their buffers when the format is violated, so all of it is checked first
+    (ValueError).
+    """
+    data, indices, indptr = (np.asarray(arrays[f"features_{part}"]) for part in ("data", "indices", "indptr"))
+    shape = np.asarray(arrays["features_shape"])
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape.min() < 0 or shape.max() >= 2**31:
+        found = shape.tolist() if shape.size < 5 else f"{shape.dtype} {shape.shape}"
+        raise ValueError(f"features_shape is {found}, expected two integers: rows and columns")
+    rows, columns = (int(size) for size in shape)
+    for name, array, kinds in (("data", data, "biuf"), ("indices", indices, "iu"), ("indptr", indptr, "iu")):
+        if array.ndim != 1 or array.dtype.kind not in kinds:
+            wanted = "a list of numbers" if kinds == "biuf" else "a list of integers"
+            raise ValueError(f"features_{name} is {array.dtype} {array.shape}, expected {wanted}")
+    if len(data) != len(indices):
+        raise ValueError(f"features_data has {len(data)} values and features_indices {len(indices)}, expected as many")
+    if len(indptr) != rows + 1:
+        raise ValueError(f"features_indptr has {len(indptr)} entries, expected {rows + 1} (rows + 1)")
+    if indptr[0] != 0 or indptr[-1] != len(data):
+        raise ValueError(f"features_indptr goes from {indptr[0]} to {indptr[-1]}, expected from 0 to {len(data)}")
+    if (falls := np.flatnonzero(indptr[1:] < indptr[:-1])).size:
+        raise ValueError(f"features_indptr falls at entry {falls[0] + 1}, expected it never to fall")
+    if (outside := np.flatnonzero((indices < 0) | (indices >= columns))).size:
+        entry = outside[0]
+        raise ValueError(f"features_indices[{entry}] is column {indices[entry]}, expected 0 to {columns - 1}")
+    data = data if data.dtype in (np.float32, np.float64) else data.astype(np.float64)
+    index = np.int32 if max(len(data), rows, columns) < 2**31 else np.int64
+    return sparse.csr_array((data, indices.astype(index), indptr.astype(index)), shape=(rows, columns))
 
 
 def split_from_arrays(arrays: Mapping[str, np.ndarray]) -> Split | None:
@@ -168,7 +182,7 @@ def _require(holds: bool, complaint: str) -> None:
 
 
 def _content_hash(graph: Graph) -> str:
-    """Over what a model can see; name, source and note are words about it."""
+    """The sha256 of what a model can see; name, source and note only describe it."""
     digest = hashlib.sha256()
     features = graph.features
     parts = [np.array([*features.shape, graph.num_classes], dtype=np.int64)]
@@ -176,7 +190,7 @@ def _content_hash(graph: Graph) -> str:
     if graph.fixed_split is not None:
         parts += [graph.fixed_split.train, graph.fixed_split.validation, graph.fixed_split.test]
     for part in parts:
-        # Shape and dtype go in too: two arrays must not be able to trade bytes at their border.
+        # With shape and dtype, so that moving bytes from one array to the next changes the hash.
         digest.update(f"{part.dtype.str}{part.shape}".encode())
         digest.update(np.ascontiguousarray(part).view(np.uint8).data)
     return digest.hexdigest()

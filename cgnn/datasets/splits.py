@@ -34,6 +34,10 @@ class Split:
         if len(np.unique(everything)) != len(everything):
             raise ValueError(f"split {self.name}: train, validation and test share a node")
 
+    def within(self, nodes: int) -> bool:
+        """Whether every index is one of ``nodes`` nodes."""
+        return all(not len(part) or 0 <= part[0] <= part[-1] < nodes for part in (getattr(self, p) for p in PARTS))
+
     @property
     def sha256(self) -> str:
         """Of the indices alone, so that equal splits have equal hashes whatever they are called."""

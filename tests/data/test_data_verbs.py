@@ -72,7 +72,7 @@ def test_nell_gets_one_training_node_a_class_unless_told_otherwise(graph_file, t
 )
 def test_a_split_that_cannot_be_made_says_why(tmp_path, capsys, arguments, complaint):
     rng = np.random.default_rng(0)
-    np.savez(tmp_path / "my.npz", features=rng.random((50, 3)), edges=np.zeros((2, 0), int), labels=np.arange(50) % 2)
+    np.savez(tmp_path / "my.npz", features=rng.random((50, 3)), edges=np.array([[0], [1]]), labels=np.arange(50) % 2)
     assert main(["graph", "mine", "--path", str(tmp_path / "my.npz"), "--out", str(tmp_path / "g.npz")]) == 0
     assert main(["split", "--graph", str(tmp_path / "g.npz"), "--out", str(tmp_path / "s.json"), *arguments]) == 2
     assert complaint in capsys.readouterr().err

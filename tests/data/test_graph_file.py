@@ -122,7 +122,8 @@ def test_a_pickled_array_is_refused(tmp_path):
         ({"edges": np.array([[1, 0], [2, 1]])}, "sorted and distinct"),
         ({"edges": np.array([[0, 0], [1, 1]])}, "sorted and distinct"),
         ({"labels": np.array([0, 1, 2])}, "out of range"),
-        ({"labels": np.array([0, 1])}, "one int64 a node"),
+        ({"labels": np.array([0, 1])}, "one int64 per node"),
+        ({"fixed_split": Split("fixed", np.array([0]), np.array([1]), np.array([3]))}, "outside the 3 nodes"),
     ],
 )
 def test_a_graph_that_is_not_canonical_cannot_be_made(changes, complaint):

@@ -1,12 +1,26 @@
 """Your own graph: a plain npz or a PyG Data object, and complaints that name the array."""
 
+import contextlib
+import io
+import struct
+import subprocess
+import sys
+import tempfile
+import warnings
+import zipfile
+from pathlib import Path
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from cgnn.__main__ import main
+from cgnn.datasets import npz
 from cgnn.datasets.graph import load_graph, save_graph
-from cgnn.datasets.own import from_pyg, read_own
+from cgnn.datasets.own import KNOWN, from_pyg, read_own
 from cgnn.datasets.registry import obtain_graph
 from cgnn.errors import UserError
 
@@ -47,30 +61,231 @@ def test_a_split_may_be_indices_or_booleans(tmp_path):
     assert by_index.fixed_split.test.tolist() == [3]
 
 
+CSR = {
+    "features": None,
+    "features_data": np.array([1.0, 0.5, 1.0, 1.0]),
+    "features_indices": np.array([0, 1, 0, 1]),
+    "features_indptr": np.array([0, 1, 2, 2, 4]),
+    "features_shape": np.array([4, 2]),
+}
+
+
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
+        # names
         ({"edges": None}, "array 'edges' .* is missing; found features, labels"),
         ({"features": None}, "array 'features' .* is missing"),
+        ({"label": np.zeros(4)}, "array 'label' is unknown. Did you mean 'labels'"),
+        ({"val": np.zeros(4)}, "array 'val' is unknown"),
+        ({"weights": np.ones(5)}, "array 'weights': the format has no edge weights"),
+        ({"weight": np.full(5, np.inf)}, "array 'weight': the format has no edge weights"),
+        # labels
         ({"labels": np.array([0, 1])}, r"labels are int64 \(2,\), expected 4 integers"),
         ({"labels": np.array([0.0, 1, 1, 1])}, "labels are float64"),
-        ({"labels": np.array([0, 1, -7, 1])}, "labels hold -7"),
+        ({"labels": np.array([0, 1, -7, 1])}, r"labels\[2\] is -7"),
+        ({"labels": np.array([1, 2, -1, 3])}, "labels start at 1, .* Subtract 1"),
+        ({"labels": np.array([0, 1, 2**63 - 1, 1])}, r"labels\[2\] is 9223372036854775807; .* without gaps"),
+        ({"labels": np.array([0, 1, 2**64 - 1, 1], dtype=np.uint64)}, r"labels\[2\] is 18446744073709551615"),
+        ({"labels": np.array([0, 1, 0, 1], dtype="m8[s]")}, "labels are timedelta64"),
+        ({"labels": np.int64(3)}, r"labels are int64 \(\)"),
+        ({"num_classes": np.array(1)}, "num_classes is 1; expected at least 2"),
+        ({"num_classes": np.array(-3)}, "num_classes is -3"),
+        ({"num_classes": np.array(10**12)}, "num_classes is 1000000000000; .* at most 1000"),
+        ({"num_classes": np.array([2, 2])}, r"num_classes is int64 \(2,\), expected one integer"),
+        ({"num_classes": np.array("two")}, "num_classes is <U3"),
+        # edges
         ({"edges": PLAIN["edges"].T}, "expected 2×m integers; transpose"),
-        ({"edges": np.array([[0], [4]])}, "edges name node 4; nodes are 0 to 3"),
-        ({"edges": np.array([[-1], [2]])}, "edges name node -1"),
-        ({"features": np.array([[np.nan]] * 4)}, "features hold NaN"),
+        ({"edges": np.array([[0], [4]])}, r"edges name node 4 \(edge 0\); nodes are 0 to 3"),
+        ({"edges": np.array([[0, -1], [1, 2]])}, r"edges name node -1 \(edge 1\)"),
+        ({"edges": np.array([[1, 2], [2, 4]])}, "edges name node 4 .* start at 1, subtract 1"),
+        ({"edges": np.array([[0, 2**64 - 1], [1, 2]], dtype=np.uint64)}, "edges name node 18446744073709551615"),
+        ({"edges": np.array([[0.0, 1.0], [1.0, 2.0]])}, "edges are float64, .* store edges.astype"),
+        ({"edges": np.array([[0.0, 1.5], [1.0, 2.0]])}, "edges are float64, .* Edge 1 names node 1.5"),
+        ({"edges": np.array([[0.0, np.nan], [1.0, 2.0]])}, "edges are float64, .* Edge 1 names node nan"),
+        ({"edges": np.zeros((2, 0), dtype=int)}, "edges hold no edge between two different nodes"),
+        ({"edges": np.array([[2], [2]])}, "edges hold no edge between two different nodes"),
+        ({"edges": np.array([["a"], ["b"]])}, "edges are <U1"),
+        # features
+        ({"features": np.array([[0, 1], [0, np.nan], [1, 1], [1, 1]])}, r"features\[1, 1\] is NaN; expected a finite"),
+        ({"features": np.array([[0, 1], [0, 1], [np.inf, 1], [-np.inf, 1]])}, r"features\[2, 0\] is infinity \(2 such"),
+        ({"features": np.array([[0, 1], [0, 1e300], [1, 1], [1, 1]])}, r"features\[1, 1\] is 1e\+300, too large"),
         ({"features": np.zeros(4)}, "expected n×F numbers"),
+        ({"features": np.zeros((4, 0))}, r"at least one node \(row\) and one column. For nodes without features"),
+        ({"features": np.zeros((0, 2)), "labels": np.zeros(0, int)}, r"at least one node"),
+        (
+            {"features": np.ones((1, 2)), "labels": np.zeros(1, int), "edges": np.array([[0], [0]])},
+            "no edge between two",
+        ),
         ({"features": np.array([["a"]] * 4)}, "expected n×F numbers"),
+        ({"features": np.ones((4, 2), dtype=complex)}, "expected n×F numbers"),
+        # features as CSR
+        (CSR | {"features_shape": np.array([4])}, r"features_shape is \[4\], expected two integers"),
+        (CSR | {"features_shape": np.array(4)}, "features_shape is 4, expected two integers"),
+        (CSR | {"features_shape": np.array([4.0, 2.0])}, r"features_shape is \[4.0, 2.0\], expected two integers"),
+        (CSR | {"features_shape": np.array([-4, 2])}, "expected two integers"),
+        (CSR | {"features_shape": np.array([5, 2])}, r"features_indptr has 5 entries, expected 6 \(rows \+ 1\)"),
+        (
+            CSR | {"features_indptr": np.array([0, 1, 2, 2, 9])},
+            "features_indptr goes from 0 to 9, expected from 0 to 4",
+        ),
+        (CSR | {"features_indptr": np.array([1, 1, 2, 2, 4])}, "features_indptr goes from 1 to 4"),
+        (CSR | {"features_indptr": np.array([0, 3, 2, 2, 4])}, "features_indptr falls at entry 2"),
+        (CSR | {"features_indptr": np.array([0, 10**9, 2, 2, 4])}, "features_indptr falls at entry 2"),
+        (CSR | {"features_indptr": np.array([0.0, 1, 2, 2, 4])}, "features_indptr is float64"),
+        (CSR | {"features_indices": np.array([0, 1, 0, 2])}, r"features_indices\[3\] is column 2, expected 0 to 1"),
+        (CSR | {"features_indices": np.array([0, -1, 0, 1])}, r"features_indices\[1\] is column -1"),
+        (CSR | {"features_indices": np.array([0, 1, 0])}, "features_data has 4 values and features_indices 3"),
+        (CSR | {"features_data": np.ones((2, 2))}, r"features_data is float64 \(2, 2\)"),
+        (CSR | {"features_data": np.array([1, 2, np.nan, 4])}, r"features\[3, 0\] is NaN"),
+        # fixed split
         ({"train": np.array([0])}, "the fixed split has only train"),
-        (SPLIT | {"test": np.array([9])}, "test names a node outside 0 to 3"),
+        (SPLIT | {"test": np.array([9])}, "test names node 9; nodes are 0 to 3"),
         (SPLIT | {"test": np.array([2])}, "test holds node 2, whose label is unknown"),
         (SPLIT | {"test": np.array([0])}, "share a node"),
-        (SPLIT | {"test": np.array([0.5])}, "expected node indices or 4 booleans"),
+        (SPLIT | {"test": np.array([], dtype=int)}, "test is empty"),
+        (SPLIT | {"test": np.array([0.5])}, "expected node numbers or 4 booleans"),
+        (SPLIT | {"test": np.ones((4, 3), dtype=bool)}, "several splits: choose one column"),
     ],
 )
-def test_a_complaint_names_the_file_and_the_array(tmp_path, changes, complaint):
+def test_an_error_names_the_file_and_the_array(tmp_path, changes, complaint):
     with pytest.raises(UserError, match=rf"my\.npz: .*{complaint}"):
         read_own("mine", written(tmp_path, **changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"labels": np.array([0, 1, 0, 1], dtype=np.uint8)},
+        {"labels": np.array([[0], [1], [-1], [1]], dtype=np.int16)},
+        {"labels": np.array([0, 1, 0, 1], dtype=">i4")},
+        {"labels": np.array([1, 2, -1, 1]), "num_classes": np.array(3)},
+        {"num_classes": np.array([7])},
+        {"edges": PLAIN["edges"].astype(np.uint32)},
+        {"features": PLAIN["features"] > 0},
+        {"features": PLAIN["features"].astype(np.float16)},
+        {"features": np.asfortranarray(PLAIN["features"])},
+        CSR | {"features_indptr": CSR["features_indptr"].astype(np.uint64)},
+        CSR | {"features_data": CSR["features_data"].astype(">f8")},
+        {"source": np.array("a survey"), "note": np.array("a caveat")},
+    ],
+)
+def test_input_that_means_something_is_accepted_whatever_its_type(tmp_path, changes):
+    graph = read_own("mine", written(tmp_path, **changes))
+    assert graph.num_nodes == 4 and graph.edges.tolist() == [[0, 1, 2], [1, 2, 3]]
+    assert graph.labels.tolist() == np.ravel(changes.get("labels", PLAIN["labels"])).tolist()
+    assert graph.num_classes == max(graph.labels.max() + 1, *np.ravel(changes.get("num_classes", 0)), 1)
+    save_graph(graph, tmp_path / "graph.npz")
+    assert load_graph(tmp_path / "graph.npz").sha256 == graph.sha256
+
+
+def test_a_bad_row_pointer_is_an_error_and_not_a_crash_of_the_interpreter(tmp_path):
+    """In a process of its own: SciPy reads outside its buffers when nobody checks."""
+    indptr = np.array([0, 10**9, -(10**9), 2, 4])
+    path = written(tmp_path, **(CSR | {"features_indptr": indptr}))
+    command = [sys.executable, "-m", "cgnn", "graph", "mine", "--path", str(path), "--out", str(tmp_path / "g.npz")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "features_indptr falls at entry 2" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_single_array_under_the_name_of_an_npz_is_recognised(tmp_path):
+    np.save(tmp_path / "my.npy", PLAIN["features"])
+    (tmp_path / "my.npy").rename(tmp_path / "my.npz")
+    with pytest.raises(UserError, match=r"my\.npz: holds a single array, as np.save writes it.* np.savez"):
+        read_own("mine", tmp_path / "my.npz")
+
+
+def npz_with_header(path, shape, body=b"", descr="'<f8'"):
+    """An npz whose array ``features`` declares any shape."""
+    header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("features.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + body)
+    return path
+
+
+@pytest.mark.parametrize("shape", ["(10000000000, 1000)", "(4, -2)", "(2, 2)", "(3.5,)", "'all'"])
+def test_a_shape_that_the_file_does_not_hold_is_refused_before_memory_is_allocated(tmp_path, shape):
+    with pytest.raises(UserError, match=r"my\.npz: damaged, or not an npz of plain arrays"):
+        read_own("mine", npz_with_header(tmp_path / "my.npz", shape, bytes(16)))
+
+
+def test_a_small_file_that_would_fill_the_memory_is_refused_by_its_declared_size(tmp_path, monkeypatch):
+    path = npz_with_header(tmp_path / "my.npz", "(1000, 1000)", bytes(8_000_000))
+    assert path.stat().st_size < 20_000
+    monkeypatch.setattr(npz, "SMALL_BYTES", 4_000_000)
+    with pytest.raises(UserError, match=r"declares arrays of 7\.6 MiB; expected at most 3\.8 MiB.*sparse CSR matrix"):
+        read_own("mine", path)
+    monkeypatch.setattr(npz, "SMALL_BYTES", 8_000_128)
+    with pytest.raises(UserError, match=r"array 'edges' .* is missing"):
+        read_own("mine", path)
+    monkeypatch.setattr(npz, "memory_bytes", lambda: 10_000_000)
+    with pytest.raises(UserError, match="declares arrays"):
+        read_own("mine", path)
+
+
+def test_a_zip_of_something_else_and_an_array_given_twice_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "my.npz", "w") as archive:
+        archive.writestr("word/document.xml", "<w/>")
+    with pytest.raises(UserError, match=r"my\.npz: a zip file that holds word/document\.xml, expected an npz"):
+        read_own("mine", tmp_path / "my.npz")
+    path = written(tmp_path)
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning):
+        archive.writestr("labels.npy", archive.read("labels.npy"))
+    with pytest.raises(UserError, match="array 'labels' is in the file twice"):
+        read_own("mine", path)
+
+
+@given(st.data())
+def test_a_damaged_file_gives_a_graph_or_an_error_for_the_user(data):
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **(PLAIN | SPLIT)) if data.draw(st.booleans()) else np.savez(buffer, **(PLAIN | SPLIT))
+    content = bytearray(buffer.getvalue())
+    for position in data.draw(st.lists(st.integers(0, len(content) - 1), max_size=4)):
+        content[position] = data.draw(st.integers(0, 255))
+    end = data.draw(st.one_of(st.just(len(content)), st.integers(0, len(content))))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "my.npz"
+        path.write_bytes(content[:end])
+        with contextlib.suppress(UserError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert read_own("mine", path).num_nodes == 4
+
+
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5)
+ANY_ARRAY = st.one_of(
+    *(
+        hnp.arrays(dtype, SHAPES, elements=st.integers(-2, 5))
+        for dtype in (np.int64, np.int8, np.float64, np.float16, np.complex64)
+    ),
+    hnp.arrays(np.uint64, SHAPES),
+    hnp.arrays(np.float32, SHAPES),
+    hnp.arrays(bool, SHAPES),
+    hnp.arrays("U2", SHAPES),
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from([key for key in KNOWN if key != "features"]), ANY_ARRAY, min_size=1), st.booleans()
+)
+def test_any_arrays_under_known_names_give_a_graph_or_an_error_for_the_user(changes, as_csr):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            graph = read_own("mine", written(Path(folder), **((CSR if as_csr else {}) | changes)))
+        except UserError:
+            return
+        save_graph(graph, Path(folder) / "graph.npz")
+        assert load_graph(Path(folder) / "graph.npz").sha256 == graph.sha256
+
+
+def test_a_damaged_graph_file_with_a_bad_row_pointer_is_refused(tmp_path):
+    save_graph(read_own("mine", written(tmp_path)), tmp_path / "g.npz")
+    with np.load(tmp_path / "g.npz") as arrays:
+        content = dict(arrays)
+    content["features_indptr"][1] = 10**6
+    np.savez(tmp_path / "g.npz", **content)
+    with pytest.raises(UserError, match=r"g\.npz: damaged \(features_indptr falls at entry 2"):
+        load_graph(tmp_path / "g.npz")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
@@ -116,6 +331,28 @@ def test_a_column_of_labels_is_flattened_and_missing_masks_mean_no_fixed_split(d
     del data.val_mask, data.train_mask, data.test_mask
     graph = from_pyg(data)
     assert graph.labels.tolist() == [0, 1, -1, 1] and graph.fixed_split is None
+
+
+def test_weights_of_a_pyg_object_are_not_ignored_in_silence(data):
+    import torch
+
+    plain = from_pyg(data)
+    data.edge_weight = torch.ones(data.num_edges)
+    assert from_pyg(data).sha256 == plain.sha256
+    data.edge_weight[0] = 2
+    with pytest.raises(UserError, match=r"Data\.edge_weight: the workflow's models treat all edges alike"):
+        from_pyg(data)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_short_floats_of_a_pyg_object_are_read(data, dtype):
+    import torch
+
+    plain = from_pyg(data)
+    data.x = data.x.to(getattr(torch, dtype))
+    assert from_pyg(data).sha256 == plain.sha256
+    data.x = data.x.to_sparse_coo()
+    assert from_pyg(data).sha256 == plain.sha256
 
 
 def test_a_pyg_object_without_labels_is_refused(data):
