@@ -34,26 +34,10 @@ from cgnn.dynamics.recurrence import Series, TransposedStep, clenshaw, reversed_
 
 
 def solve(ode: LinearODE, t1: float, *, recompute: bool = False, tolerance: float | None = None) -> Tensor:
-    """H(t1), (n, d) or (n, R, d); keeps the P_k for the backward pass unless told to recompute them."""
-    E, alpha, W = ode.E, ode.alpha, ode.weight
-    if E.dim() == 3 and E.device.type == "cpu":
-        # One after another: as quick as side by side on a CPU, and the same bits as alone.
-        count = E.shape[1]
-        weights = [None] * count if W is None else W.unbind(0) if W.dim() == 3 else [W] * count
-        alphas = alpha.unbind(1) if alpha.dim() == 2 else [alpha] * count
-        columns = zip(E.unbind(1), alphas, weights, strict=True)
-        alone = [LinearODE(ode.propagation, e, a, w, ode.source, ode.width) for e, a, w in columns]
-        return torch.stack([solve_together(one, t1, recompute=recompute, tolerance=tolerance) for one in alone], dim=1)
-    return solve_together(ode, t1, recompute=recompute, tolerance=tolerance)
+    """H(t1), (n, d), or (n, R, d) for R replicas, which share one wide product per term.
 
-
-def solve_recomputing(ode: LinearODE, t1: float, *, tolerance: float | None = None) -> Tensor:
-    """H(t1) with memory that does not grow with t1."""
-    return solve(ode, t1, recompute=True, tolerance=tolerance)
-
-
-def solve_together(ode: LinearODE, t1: float, *, recompute: bool = False, tolerance: float | None = None) -> Tensor:
-    """All replicas in one wide product: the way to fill a GPU."""
+    The P_k are kept for the backward pass, or computed again in it if ``recompute`` is set.
+    """
     tolerance = default_tolerance(ode.E.dtype) if tolerance is None else tolerance
     derivative, bound = ode.propagation.derivative, spectral_bound(ode.alpha)
     main: Function = "exponential" if ode.source == "none" else "full"
@@ -68,6 +52,11 @@ def solve_together(ode: LinearODE, t1: float, *, recompute: bool = False, tolera
     C = _for_replicas(C.to(ode.E.dtype), ode.E)
     start = None if start is None else _for_replicas(start.to(ode.E.dtype), ode.E)
     return _Series.apply(ode.E, ode.alpha, C, ode.propagation, None, start, bound, recompute)
+
+
+def solve_recomputing(ode: LinearODE, t1: float, *, tolerance: float | None = None) -> Tensor:
+    """H(t1) with memory that does not grow with t1."""
+    return solve(ode, t1, recompute=True, tolerance=tolerance)
 
 
 def _for_replicas(C: Tensor, E: Tensor) -> Tensor:

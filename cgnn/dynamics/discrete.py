@@ -19,18 +19,13 @@ def propagate(propagation: Propagation, E: Tensor, alpha: Tensor, steps: int) ->
     """
     if steps < 0:
         raise UserError(f"discrete steps: found {steps}, expected at least 0")
-    if E.dim() == 3 and E.device.type == "cpu":  # the same bits as alone
-        alphas = alpha.unbind(1) if alpha.dim() == 2 else [alpha] * E.shape[1]
-        return torch.stack(
-            [propagate(propagation, e, a, steps) for e, a in zip(E.unbind(1), alphas, strict=True)], dim=1
-        )
     return _Steps.apply(E, alpha, propagation, steps)
 
 
 class _Steps(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, E: Tensor, alpha: Tensor, propagation: Propagation, steps: int) -> Tensor:  # type: ignore[override]
-        factor = alpha.unsqueeze(-1)
+        factor = _per_row(alpha, E)
         H, kept = E, []
         for _ in range(steps):
             B = _apply_B(propagation, H)
@@ -45,7 +40,7 @@ class _Steps(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
         alpha, *kept = ctx.saved_tensors
-        factor = alpha.unsqueeze(-1)
+        factor = _per_row(alpha, gradient)
         g = gradient.contiguous()
         dE = g.clone()
         dot = torch.zeros_like(g)
@@ -60,6 +55,11 @@ class _Steps(torch.autograd.Function):
         if rows is None and ctx.needs_input_grad[1]:
             rows = torch.zeros_like(alpha)
         return dE, rows, None, None
+
+
+def _per_row(alpha: Tensor, H: Tensor) -> Tensor:
+    """α as a factor of H: one per node, or one per node and replica."""
+    return alpha.reshape(*alpha.shape, *[1] * (H.dim() - alpha.dim()))
 
 
 def _apply_B(propagation: Propagation, H: Tensor) -> Tensor:

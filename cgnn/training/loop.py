@@ -61,8 +61,7 @@ def step(model: nn.Module, data: GraphTensors, split: SplitTensors, optimizer: O
     optimizer.zero_grad()
     scores = select(model(data.x, data.edge_index), split.train)
     entropy = functional.cross_entropy(scores.flatten(0, 1), split.train_labels.flatten(), reduction="none")
-    # Row by row: one mean over both axes would add up in another order than a replica alone.
-    loss = torch.stack([row.mean() for row in entropy.view(split.train.shape).unbind(0)])
+    loss = entropy.view(split.train.shape).mean(dim=1)
     # Replicas share no parameter, so the gradient of the sum is each one's own.
     loss.sum().backward()
     optimizer.step()

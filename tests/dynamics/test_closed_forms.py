@@ -8,6 +8,8 @@ from scipy.linalg import fractional_matrix_power
 
 from cgnn.dynamics import closed_form
 
+pytestmark = pytest.mark.numerics
+
 
 @pytest.fixture
 def setting(oracle, ordinary):

@@ -7,6 +7,8 @@ from cgnn.dynamics.discrete import propagate
 from cgnn.dynamics.operator import Propagation
 from cgnn.errors import UserError
 
+pytestmark = pytest.mark.numerics
+
 
 @pytest.mark.parametrize("derivative", ["paper", "released"])
 @pytest.mark.parametrize("steps", [0, 1, 7])
@@ -24,12 +26,18 @@ def test_it_is_the_recurrence_with_its_gradients(graph, oracle, derivative, step
     assert torch.autograd.gradcheck(lambda e, a: propagate(operator, e, a, steps), (E, alpha))
 
 
-def test_replicas_side_by_side_have_the_bits_of_each_alone(ordinary):
+@pytest.mark.parametrize("shared", [False, True])
+def test_replicas_side_by_side_equal_each_replica_alone_within_rounding(ordinary, same, shared):
     operator = Propagation.build(ordinary.edge_index, num_nodes=ordinary.n, gamma=0.3)
-    E, alpha = torch.randn(ordinary.n, 3, 4), torch.rand(ordinary.n, 3)
+    E = torch.randn(ordinary.n, 3, 4, requires_grad=True)
+    alpha = torch.rand(ordinary.n) if shared else torch.rand(ordinary.n, 3)
     together = propagate(operator, E, alpha, 5)
+    g = torch.randn_like(together)
+    (dE,) = torch.autograd.grad(together, E, g)
     for r in range(3):
-        assert torch.equal(together[:, r], propagate(operator, E[:, r], alpha[:, r], 5))
+        alone = propagate(operator, E[:, r], alpha if shared else alpha[:, r], 5)
+        same(together[:, r], alone, 1e-6)
+        same(dE[:, r], torch.autograd.grad(alone, E, g[:, r])[0][:, r], 1e-6)
 
 
 def test_a_negative_number_of_steps_is_named(ordinary):

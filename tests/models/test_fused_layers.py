@@ -16,6 +16,8 @@ from cgnn.models.gcn_layer import FusedGCNConv, gcn_propagation
 from cgnn.models.gode import GODE
 from cgnn.models.random_streams import dropout
 
+pytestmark = pytest.mark.numerics
+
 FEATURES, CLASSES = 5, 3
 TOLERANCE = {torch.float64: {"rtol": 1e-10, "atol": 1e-10}, torch.float32: {"rtol": 1e-4, "atol": 1e-5}}
 

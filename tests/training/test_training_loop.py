@@ -100,23 +100,45 @@ def test_gcn_decays_its_first_layer_alone_and_cgnn_all_its_parameters(small_grap
     assert group["weight_decay"] == 5e-4 and len(group["params"]) == len(list(cgnn.parameters())) == 5
 
 
+def assert_close(one: Outcome, other: Outcome) -> None:
+    """Side by side and alone are equal within the tolerance that docs/library.md states for five steps."""
+    assert one.replica == other.replica
+    assert one.curves is not None and other.curves is not None
+    assert one.alpha is not None and other.alpha is not None
+    np.testing.assert_allclose(one.curves.train_loss, other.curves.train_loss, rtol=1e-4)
+    np.testing.assert_allclose(one.alpha, other.alpha, rtol=2e-3)
+
+
+@pytest.mark.numerics
 @pytest.mark.parametrize("model", ["cgnn", "cgnn_weight", "cgnn_discrete", "cgnn_no_h0"])
-def test_a_replica_gives_the_same_bits_alone_and_in_company(small_graph: Graph, model: str) -> None:
+def test_a_replica_trained_side_by_side_equals_the_same_replica_alone_within_tolerance(
+    small_graph: Graph, model: str
+) -> None:
     split = small_graph.fixed_split
     assert split is not None
-    company = outcomes(small_graph, model, {0: split, 1: split, 2: split}, together=True, dropout=0.2)
-    (alone,) = outcomes(small_graph, model, {1: split}, together=False, dropout=0.2)
-    assert_same(company[1], alone)
-    assert company[0].curves is not None and alone.curves is not None
-    assert not np.array_equal(company[0].curves.train_loss, alone.curves.train_loss), "replicas must differ"
+    together = outcomes(small_graph, model, {0: split, 1: split, 2: split}, together=True, dropout=0.2, epochs=5)
+    (alone,) = outcomes(small_graph, model, {1: split}, together=False, dropout=0.2, epochs=5)
+    assert_close(together[1], alone)
+    assert together[0].curves is not None and alone.curves is not None
+    assert not np.allclose(together[0].curves.train_loss, alone.curves.train_loss, rtol=1e-3), "replicas must differ"
 
 
+@pytest.mark.numerics
 def test_side_by_side_each_replica_keeps_its_own_split(small_graph: Graph) -> None:
     draw = partial(random_split, small_graph.labels, dataset="small", per_class=5, validation=30, test=60)
     splits = {index: draw(name=f"random{index:02d}") for index in range(3)}
-    company = outcomes(small_graph, "cgnn", splits, together=True)
-    for one, other in zip(company, outcomes(small_graph, "cgnn", splits, together=False), strict=True):
-        assert_same(one, other)
+    together = outcomes(small_graph, "cgnn", splits, together=True, epochs=5)
+    for one, other in zip(together, outcomes(small_graph, "cgnn", splits, together=False, epochs=5), strict=True):
+        assert_close(one, other)
+
+
+@pytest.mark.numerics
+@pytest.mark.parametrize("model", ["cgnn", "cgnn_weight", "gcn", "gat"])
+def test_the_same_training_twice_gives_the_same_bytes(small_graph: Graph, model: str) -> None:
+    split = small_graph.fixed_split
+    assert split is not None
+    first, again = (outcomes(small_graph, model, {0: split}, together=False, epochs=5)[0] for _ in range(2))
+    assert_same(first, again)
 
 
 @pytest.mark.parametrize("model", ["gcn", "gat", "gcn_gode"])
