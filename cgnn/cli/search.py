@@ -1,11 +1,14 @@
-"""Search hyperparameters with Orion, on validation accuracy alone; goes on where an earlier search stopped.
+"""Search hyperparameters with Orion on validation accuracy; an interrupted search resumes where it stopped.
 
   python -m cgnn search --dataset cora --split fixed --model cgnn --preset released --trials 50 --seed 1 \\
       --prior 'lr~loguniform(1e-3, 1e-2)' --prior 't1~uniform(5, 25)' --epochs 200 --graph graph.npz \\
       --split-file fixed.json --store store --trials-out trials.csv --best-out best.yaml --plots plots
 
-What the priors leave out keeps its published value. A trial is replica 0, trained on one thread. A trial that diverges
-or runs out of memory is a row with that status and no objective, and counts as one of the trials.
+Hyperparameters without a prior keep their published values. A trial is replica 0, trained on one thread. A trial that
+diverges or runs out of memory is a row with that status and no objective, and counts as one of the trials.
+
+A resumed or extended search writes the same bytes to trials.csv and best.yaml as one that ran without interruption.
+The time of each trial, which differs between runs, is in trials.seconds.csv beside trials.csv.
 """
 
 import argparse
@@ -19,6 +22,9 @@ from cgnn.errors import UserError
 if TYPE_CHECKING:
     from cgnn.paper.hyperparameters import Hyperparameters
     from cgnn.search.orion import Trial
+    from cgnn.search.priors import Prior
+
+PRIOR_HELP = "uniform(a, b), loguniform(a, b), normal(mean, deviation) or choices([...]); once per hyperparameter"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,23 +32,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", required=True, choices=["fixed", "random"])
     parser.add_argument("--model", required=True)
     parser.add_argument("--preset", default="released")
-    parser.add_argument("--prior", action="append", required=True, metavar="NAME~PRIOR", help="in Orion's notation")
+    parser.add_argument("--prior", action="append", required=True, metavar="NAME~PRIOR", help=PRIOR_HELP)
     parser.add_argument("--trials", type=int, required=True)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--epochs", type=int, help="of a trial; default: the published number")
+    parser.add_argument("--epochs", type=int, help="per trial; default: the published number")
     parser.add_argument("--graph", required=True, metavar="graph.npz")
     parser.add_argument("--split-file", required=True, metavar="FILE.json")
-    parser.add_argument("--workers", type=int, default=1, help="trials at a time; changes no result")
+    parser.add_argument(
+        "--workers", type=int, default=1, help="trials that run at the same time; the result does not depend on it"
+    )
     parser.add_argument("--device", default="auto")
     parser.add_argument("--memory-limit", type=int, metavar="MiB")
     parser.add_argument("--expect-fingerprint", metavar="HEX")
     parser.add_argument(
-        "--store", required=True, type=Path, metavar="DIR", help="Orion's store; survives a killed search"
+        "--store", required=True, type=Path, metavar="DIR", help="Orion's store, from which a search resumes"
     )
     parser.add_argument("--trials-out", required=True, type=Path, metavar="trials.csv")
     parser.add_argument("--best-out", required=True, type=Path, metavar="best.yaml")
     parser.add_argument("--plots", type=Path, metavar="DIR")
-    parser.add_argument("--plotlyjs", type=Path, metavar="FILE", help="shared by all plots; default: inside each page")
+    parser.add_argument(
+        "--plotlyjs", type=Path, metavar="FILE", help="shared by all plots; default: one copy in each page"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -102,7 +112,7 @@ def run(args: argparse.Namespace) -> None:
         write_plots(client, args.plots, completed, args.seed, args.plotlyjs)
     notes = {"trials": len(trials), "completed": completed, "code_fingerprint": fingerprint}
     if best is None:
-        # An outcome, not a crash: the trainings that follow will show the same status in their rows.
+        # This is an outcome, not an error: the trainings that follow will show the same status in their rows.
         hyper.save(_base(args, None), args.best_out, note="no trial completed; these are the published values", **notes)
     else:
         found = {"trial": best.index, "validation_accuracy": best.result.accuracy}
@@ -117,7 +127,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _base(args: argparse.Namespace, epochs: int | None) -> "Hyperparameters":
-    """The values a space leaves out: the published ones, of the other split kind where this one has none."""
+    """The values of hyperparameters without a prior: the published ones, if necessary of the other split kind."""
     from cgnn.paper import hyperparameters as hyper
 
     other = {"fixed": "random", "random": "fixed"}[args.split]
@@ -127,22 +137,25 @@ def _base(args: argparse.Namespace, epochs: int | None) -> "Hyperparameters":
     return base if epochs is None else hyper.override(base, epochs=epochs)
 
 
-def _space(priors: list[str]) -> dict[str, str]:
+def _space(priors: list[str]) -> "dict[str, Prior]":
     from cgnn.paper.hyperparameters import TYPES
+    from cgnn.search.priors import parse_prior
 
-    space = {}
+    space: dict[str, Prior] = {}
     for text in priors:
         name, tilde, prior = text.partition("~")
         if not tilde or name not in TYPES:
             raise UserError(f"--prior: found {text!r}, expected NAME~PRIOR with NAME one of {', '.join(TYPES)}")
-        space[name] = prior
+        if name in space:
+            raise UserError(f"--prior: {name} is given twice; give one prior per hyperparameter")
+        space[name] = parse_prior(name, prior, f"--prior {name}")
     return space
 
 
 def _write_trials(path: Path, trials: "list[Trial]", names: list[str]) -> None:
     from cgnn.files import write_csv
 
-    rows = (
+    rows = [
         {
             **trial.params,
             "trial": trial.index,
@@ -151,5 +164,6 @@ def _write_trials(path: Path, trials: "list[Trial]", names: list[str]) -> None:
             "seconds": trial.result.seconds,
         }
         for trial in trials
-    )
-    write_csv(path, ["trial", "status", "objective", *names, "seconds"], rows)
+    ]
+    write_csv(path, ["trial", "status", "objective", *names], rows)
+    write_csv(path.with_suffix(".seconds.csv"), ["trial", "seconds"], rows)

@@ -11,6 +11,7 @@ from cgnn.errors import UserError
 from cgnn.models.registry import MODELS, resolve_method
 from cgnn.paper.fidelity import PRESETS, preset
 from cgnn.paper.hyperparameters import TYPES as HYPERPARAMETERS
+from cgnn.search.priors import parse_prior
 
 PROJECT = Path(__file__).parents[2]
 SCHEMA = PROJECT / "workflow" / "schemas" / "config.schema.yaml"
@@ -140,6 +141,11 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
     for model, space in config["search"]["spaces"].items():
         yield from _unknown("search.spaces", [model], MODELS)
         yield from _unknown(f"search.spaces.{model}", space, HYPERPARAMETERS)
+        for name, text in space.items():
+            try:
+                parse_prior(name, text, f"search.spaces.{model}.{name}")
+            except UserError as error:
+                yield str(error)
     for axis in ("layers", "t1"):
         where = f"sweeps.{axis}.models"
         yield from _unknown(where, config["sweeps"][axis]["models"], MODELS)

@@ -32,7 +32,7 @@ def pieces(config: Mapping[str, Any]) -> Iterator[Piece]:
     speeds = measured_speeds(results)
     for search in plan.searches(config):
         epochs = config["search"]["epochs"].get(search.dataset, config["search"]["epochs"]["default"])
-        seconds = _seconds(results / search.folder / "trials.csv")
+        seconds = _seconds(results / search.folder / "trials.seconds.csv")
         missing = max(0, trials - len(seconds)) * epochs
         expected = _expected(missing, speeds.get((search.dataset, search.model)))
         yield Piece("search", search.dataset, trials * epochs, sum(seconds), missing, expected)

@@ -52,7 +52,7 @@ def collect_trials(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
         header, found = read_rows(path)
         columns += [name for name in header if name not in columns]
         rows += [{**dict(zip(names, path.parts[-5:-1], strict=True)), **row} for row in found]
-    columns = [name for name in columns if name != "seconds"] + ["seconds"]
+    columns.sort(key=lambda name: name == "seconds")  # of a search before the times moved to trials.seconds.csv
     return columns, rows
 
 

@@ -1,7 +1,7 @@
-"""Hyperparameter search: Orion's random algorithm suggests, Orion's store remembers, one process writes.
+"""Hyperparameter search: Orion's random algorithm suggests trials, and one process writes them to Orion's store.
 
-The sequence of trials is a function of the space and the seed alone. So a search that stopped goes on with the next
-trial, one extended from 50 to 80 trials runs 30, and the number of workers changes nothing.
+The sequence of trials depends only on the space and the seed. An interrupted search therefore continues with the next
+trial, extending it from 50 to 80 trials runs 30, and the number of workers changes no result.
 """
 
 import fcntl
@@ -18,17 +18,25 @@ from typing import Any
 
 from cgnn.errors import UserError
 from cgnn.files import write_text
+from cgnn.search.priors import Prior
 
 Params = dict[str, Any]
+
+#: Increased when a store of an earlier version cannot be read any more; then searches start a new store.
+STORE_VERSION = 2
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a trial ended. ``accuracy``: on the validation nodes, in percent; None unless it ended well."""
+    """How a trial ended. ``accuracy``: on the validation nodes, in percent; None unless it completed."""
 
     status: str  # completed, diverged, out_of_memory
     accuracy: float | None
     seconds: float
+
+    def __post_init__(self) -> None:
+        if self.accuracy is not None and not 0 <= self.accuracy <= 100:
+            raise ValueError(f"found the accuracy {self.accuracy}, expected 0 to 100")
 
 
 @dataclass(frozen=True)
@@ -40,31 +48,30 @@ class Trial:
     result: Result
 
 
-#: Given trials to run, yields their results in any order, each as soon as it is there.
+#: Runs the given trials and yields their results in any order, each as soon as it is known.
 Evaluate = Callable[[Iterable[tuple[int, Params]]], Iterator[tuple[int, Result]]]
 
 
 def search(
     folder: Path,
     identity: Mapping[str, Any],
-    space: Mapping[str, str],
+    space: Mapping[str, Prior],
     seed: int,
     trials: int,
     evaluate: Evaluate,
     report: Callable[[Trial, int], None] = lambda trial, done: None,
 ) -> tuple[list[Trial], Any]:
-    """Run what is missing of the first ``trials`` trials; give all of them, in order, and Orion's client for plots.
+    """Run those of the first ``trials`` trials that are missing; return all of them in order, and Orion's client.
 
-    ``identity`` is everything else a result depends on (data, code, fixed settings): another identity, space or seed
-    has a store of its own below ``folder``, so results never mix, and going back finds the old ones.
+    ``identity`` is everything else a result depends on (data, code, fixed settings). Each combination of identity,
+    space and seed has its own store below ``folder``: results never mix, and an earlier combination is found again.
     """
-    key = hashlib.sha256(json.dumps([dict(identity), dict(space), seed]).encode()).hexdigest()[:12]
+    texts = {name: str(prior) for name, prior in space.items()}
+    key = hashlib.sha256(json.dumps([STORE_VERSION, dict(identity), texts, seed]).encode()).hexdigest()[:12]
     home = folder / key
     with _only_writer(home):
-        write_text(
-            home / "identity.json", json.dumps({**identity, "space": dict(space), "seed": seed}, indent=1) + "\n"
-        )
-        store = Store(home, space, seed, trials)
+        write_text(home / "identity.json", json.dumps({**identity, "space": texts, "seed": seed}, indent=1) + "\n")
+        store = Store(home, texts, seed, trials)
         finished = {
             index: Trial(index, trial.params, result)
             for index, trial in enumerate(store.suggested)
@@ -86,14 +93,14 @@ def search(
 
 
 def best_of(trials: Iterable[Trial]) -> Trial | None:
-    """The highest validation accuracy; of equal ones the earliest, so a later trial must be better to replace it."""
+    """The trial with the highest validation accuracy, the earliest if several are equal."""
     completed = [trial for trial in trials if trial.result.accuracy is not None]
     return max(completed, key=lambda trial: (trial.result.accuracy, -trial.index), default=None)
 
 
 @contextmanager
 def _only_writer(home: Path) -> Iterator[None]:
-    """Orion's pickled store takes one writer. The kernel drops the lock with the process, however that ends."""
+    """Hold a lock on the store, because it supports one writer. The kernel releases it when the process ends."""
     try:
         home.mkdir(parents=True, exist_ok=True)
         lock = open(home / "writer.lock", "a+")  # noqa: SIM115
@@ -112,21 +119,21 @@ def _only_writer(home: Path) -> Iterator[None]:
 
 
 class Store:
-    """Orion's experiment, and beside it the failures, for which Orion has no place: it insists on an objective."""
+    """Orion's experiment; failed trials are JSON files beside it, because Orion requires an objective for each."""
 
     def __init__(self, home: Path, space: Mapping[str, str], seed: int, trials: int) -> None:
-        self.failures = home / "failed"
+        self.home = home
         self.client = _open(home / "orion.pkl", space, seed, trials)
         self.experiment = self.client._experiment
         self.suggested = self._sequence(trials)
-        # We are the only writer, so a trial that is still reserved belongs to a process that died.
+        # This process is the only writer, so a trial that is still reserved belongs to a process that died.
         for trial in self.experiment.fetch_trials_by_status("reserved"):
             self.experiment.set_trial_status(trial, "interrupted")
         self.known = {trial.id: trial for trial in self.experiment.fetch_trials()}
 
     def _sequence(self, trials: int) -> list[Any]:
-        """The first suggestions of a freshly seeded algorithm. Its state in the store is not used: that is lost if the
-        process dies between a suggestion and its registration."""
+        """The first suggestions of a freshly seeded algorithm. Its state in the store is not used, because it is lost
+        if the process dies between a suggestion and its registration."""
         suggested: list[Any] = []
         while len(suggested) < trials:
             more = self.experiment.algorithms.suggest(1)
@@ -137,15 +144,21 @@ class Store:
         return suggested
 
     def find(self, suggestion: Any) -> Result | None:
-        """How the suggested trial ended, if it did."""
+        """How the suggested trial ended, or None if it has not run. The accuracy is the exact number of the trial."""
         trial = self.known.get(suggestion.id)
-        if trial is not None and trial.status == "completed":
-            values = {result.name: result.value for result in trial.results}
-            return Result("completed", round(100 - values["error"], 9), values["seconds"])
+        failure = self._failure(suggestion)
         try:
-            return Result(**json.loads((self.failures / f"{suggestion.id}.json").read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            return None
+            if trial is not None and trial.status == "completed":
+                values = {result.name: result.value for result in trial.results}
+                return Result("completed", float(values["accuracy"]), float(values["seconds"]))
+            if failure.is_file():
+                return Result(**json.loads(failure.read_text(encoding="utf-8")))
+        except (KeyError, TypeError, ValueError) as error:
+            raise UserError(
+                f"{self.home}: the stored result of trial {suggestion.id} is damaged ({error!r}). Move the folder away "
+                "to start this search from the beginning."
+            ) from error
+        return None
 
     def reserve(self, suggestion: Any) -> None:
         if suggestion.id not in self.known:
@@ -154,29 +167,45 @@ class Store:
             self.experiment.set_trial_status(self.known[suggestion.id], "reserved")
 
     def record(self, suggestion: Any, result: Result) -> None:
-        """Orion minimises, so its objective is the error, 100 − accuracy. A failed trial is `broken` and gets none."""
+        """Orion minimises, so its objective is the error, 100 − accuracy. A failed trial is `broken` and gets none.
+
+        The accuracy itself is stored as well: 100 − error may differ from it in the last digit, and then equal trials
+        would no longer be equal after a resumption.
+        """
         trial = self.experiment.get_trial(uid=suggestion.id)
         if result.accuracy is None:
-            write_text(self.failures / f"{suggestion.id}.json", json.dumps(asdict(result)) + "\n")
+            write_text(self._failure(suggestion), json.dumps(asdict(result)) + "\n")
             self.experiment.set_trial_status(trial, "broken")
             return
-        values = (("error", "objective", 100 - result.accuracy), ("seconds", "statistic", result.seconds))
+        values = (
+            ("error", "objective", 100 - result.accuracy),
+            ("accuracy", "statistic", result.accuracy),
+            ("seconds", "statistic", result.seconds),
+        )
         trial.results = [type(trial).Result(name=name, type=kind, value=value) for name, kind, value in values]
         self.experiment.update_completed_trial(trial)
 
+    def _failure(self, suggestion: Any) -> Path:
+        return self.home / "failed" / f"{suggestion.id}.json"
+
 
 def _open(store: Path, space: Mapping[str, str], seed: int, trials: int) -> Any:
-    # Orion probes the git repository of the running script and warns about packages it does not need.
+    # Orion warns about packages that it does not need.
     warnings.filterwarnings("ignore")
     logging.getLogger("orion").setLevel(logging.ERROR)
+    # Orion imports GitPython, which by default refuses to be imported where git is not installed.
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     import numpy
 
-    # Orion 0.2.3 spells it so where a prior has choices; numpy 1.24 took the name away.
+    # Orion 0.2.3 uses this name for choices; numpy 1.24 removed it.
     numpy.object = object  # type: ignore[attr-defined]
     from orion.client import build_experiment
     from orion.core.utils.singleton import update_singletons
 
-    update_singletons()  # else a second search of one process would silently write into the first one's store
+    from cgnn.search.store import CheckedDB, check_store
+
+    check_store(store)
+    update_singletons()  # otherwise a second search in this process would write to the store of the first
     try:
         return build_experiment(
             "search",
@@ -184,14 +213,9 @@ def _open(store: Path, space: Mapping[str, str], seed: int, trials: int) -> Any:
             algorithms={"random": {"seed": seed}},
             max_trials=trials,
             max_broken=10**9,  # a diverged trial is an outcome, not a reason to stop
-            storage={"type": "legacy", "database": {"type": "pickleddb", "host": os.path.abspath(store)}},
+            storage={"type": "legacy", "database": {"type": CheckedDB.__name__, "host": os.path.abspath(store)}},
         )
-    except (EOFError, ImportError, AttributeError, KeyError, OSError) as error:
+    except Exception as error:  # Orion wraps a damaged store and a refused space alike in its own classes
         raise UserError(
-            f"{store}: not readable as Orion's store ({error!r}). Move it away to begin this search anew."
-        ) from error
-    except Exception as error:
-        # Orion wraps a damaged pickle and a wrong prior alike in its own classes.
-        raise UserError(
-            f"Orion refused the search: {error}. Check search.spaces in the config, or move {store} away."
+            f"Orion refused the search: {error!r}. Check search.spaces in the config, or move {store} away."
         ) from error

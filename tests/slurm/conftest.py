@@ -115,7 +115,7 @@ class Project:
             path for kind in ("runs", "search") for path in (top / kind).rglob("*") if path.suffix in (".csv", ".yaml")
         ]
         return {
-            str(path.relative_to(top)): _without_seconds(path)
+            str(path.relative_to(top)): path.read_text()
             for path in files
             if not path.name.endswith(".seconds.csv")
         }
@@ -144,14 +144,6 @@ class Project:
                 return running[0]
             time.sleep(0.1)
         raise AssertionError("no training came to run:\n" + (self.folder / "output.log").read_text()[-8000:])
-
-
-def _without_seconds(path: Path) -> str:
-    lines = [line.split(",") for line in path.read_text().splitlines()]
-    if path.name != "trials.csv":
-        return path.read_text()
-    column = lines[0].index("seconds")
-    return "\n".join(",".join(words[:column] + words[column + 1 :]) for words in lines)
 
 
 def _environment() -> dict[str, str]:

@@ -16,6 +16,7 @@ rule search_hyperparameters:
         split=lambda w: f"{R}/splits/{w.dataset}/{'fixed' if w.split_kind == 'fixed' else 'random00'}.json",
     output:
         trials=f"{SEARCH}/trials.csv",
+        seconds=f"{SEARCH}/trials.seconds.csv",
         best=f"{SEARCH}/best.yaml",
         plots=expand(f"{SEARCH}/plots/{{plot}}.{{kind}}", plot=PLOTS, kind=["html", "json"], allow_missing=True),
     log:
