@@ -63,13 +63,14 @@ def run(args: argparse.Namespace) -> None:
     from cgnn.datasets.splits import load_split
     from cgnn.paper import hyperparameters as hyper
     from cgnn.paper.fidelity import preset
-    from cgnn.pipeline.provenance import check_fingerprint, training_fingerprint, versions
+    from cgnn.pipeline.provenance import check_fingerprint, model_fingerprint
+    from cgnn.pipeline.versions import versions
     from cgnn.search.orion import best_of, search
     from cgnn.search.plots import write_plots
     from cgnn.search.trials import Task, evaluate
 
     fidelity = preset(args.preset)
-    fingerprint = training_fingerprint(args.model, fidelity)
+    fingerprint = model_fingerprint("search", args.model, fidelity)
     check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn search --model {args.model}")
     base = _base(args, args.epochs)
     space = _space(args.prior)

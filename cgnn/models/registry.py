@@ -138,3 +138,14 @@ def modules_of(model: str, fidelity: Fidelity) -> tuple[str, ...]:
 
         return (chosen.module, SOLVER_MODULES[fidelity.solver])
     return (chosen.module,)
+
+
+def deciding(model: str) -> dict[str, Any]:
+    """What of a model's record decides its numbers, as plain values for a fingerprint."""
+    chosen = entry(model)
+    return {
+        "module": chosen.module,
+        "hyperparameters": chosen.hyperparameters,
+        "options": dict(chosen.options),
+        "profile_options": dict(chosen.profile_options),
+    }

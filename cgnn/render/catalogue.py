@@ -19,11 +19,12 @@ INPUTS = {
     "trials": "trials.csv",
     "convergence": "convergence.csv",
     "claims": "claims.json",
-    "alpha": "alpha/*.npz",
-    "curves": "curves/*/*.csv",
+    "recorded": "recorded.npz",
+    "seconds": "seconds.csv",
+    "bench": "bench.json",
 }
 #: Inputs that lie outside the results tree.
-ELSEWHERE = {"reported": "paper/reported.yaml", "bench": "benchmarks/out/bench.json"}
+ELSEWHERE = {"reported": "paper/reported.yaml"}
 
 TABLE_FORMATS = ("csv", "md", "tex", "json")
 FIGURE_FORMATS = ("pdf", "svg", "png", "json")
@@ -60,9 +61,9 @@ FIGURES = {
     "memory_depth_time": Entry(
         "cgnn.render.figures.memory_depth_time", "Figure 3: memory against depth or time", ("profiles",)
     ),
-    "alpha_degree": Entry("cgnn.render.figures.alpha_degree", "Learned α over node degree", ("alpha",)),
+    "alpha_degree": Entry("cgnn.render.figures.alpha_degree", "Learned α over node degree", ("recorded",)),
     "convergence": Entry("cgnn.render.figures.convergence", "Convergence to the fixed point", ("convergence",)),
-    "accuracy_epoch": Entry("cgnn.render.figures.accuracy_epoch", "Accuracy by epoch", ("curves",)),
+    "accuracy_epoch": Entry("cgnn.render.figures.accuracy_epoch", "Accuracy by epoch", ("recorded",)),
     "search": Entry("cgnn.render.figures.search", "Hyperparameter search", ("trials",)),
     "speed_accuracy": Entry(
         "cgnn.render.figures.speed_accuracy", "Speed against accuracy", ("runs", "profiles"), ("bench",)

@@ -52,16 +52,12 @@ def evaluate(task: Task, workers: int, trials: Iterable[tuple[int, Params]]) -> 
 def run_trial(task: Task, params: Params) -> Result:
     """Train replica 0. Only its validation accuracy leaves this function: the search never sees the test nodes."""
     from cgnn.training.experiment import Experiment, run_experiment
+    from cgnn.training.record import Training
 
     started = time.perf_counter()
     experiment = Experiment(
-        dataset=task.dataset,
-        split_kind=task.split_kind,
-        model=task.model,
-        preset=task.preset,
-        fidelity=task.fidelity,
+        training=Training(task.dataset, task.split_kind, task.model, task.preset, "search"),
         hyperparameters=override(task.base, **params),
-        source="search",
         device=task.device,
         threads=1,
         memory_limit=task.memory_limit,

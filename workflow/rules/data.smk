@@ -3,6 +3,43 @@
 Needs: the network, a mirror or a full cache. Makes: data/{dataset}/graph.npz, splits/{dataset}/{split}.json.
 """
 
+from cgnn.datasets.registry import modules_of as dataset_modules
+
+CACHE = shlex.quote(config["cache"])
+MIRROR = f"--mirror {shlex.quote(config['mirror'])}" if config["mirror"] else ""
+
+
+def dataset_options(dataset):
+    options = config["datasets"][dataset]
+    return options if isinstance(options, dict) else {}
+
+
+def graph_arguments(wildcards):
+    options = dataset_options(wildcards.dataset)
+    if "path" in options:
+        return f"--path {shlex.quote(options['path'])}"
+    return f"--parameters {shlex.quote(json.dumps(options))}" if options else ""
+
+
+def split_arguments(wildcards):
+    sizes = config["protocol"]["split_sizes"]
+    sizes = {**sizes["default"], **sizes.get(wildcards.dataset, {})}
+    flags = {"per_class": "--per-class", "validation": "--validation", "test": "--test"}
+    return "" if wildcards.split == "fixed" else " ".join(f"{flags[key]} {value}" for key, value in sizes.items())
+
+
+def raw_input(wildcards):
+    """Your own graph is its file, a made-up one needs none, the others have been fetched."""
+    own = dataset_options(wildcards.dataset).get("path")
+    return own or ([] if wildcards.dataset == "synthetic" else f"{R}/data/{wildcards.dataset}/raw.json")
+
+
+def graph_code(wildcards):
+    own = dataset_options(wildcards.dataset).get("path")
+    return provenance.command_fingerprint(
+        "graph", "cgnn.datasets.registry", *dataset_modules(wildcards.dataset, path=own)
+    )
+
 
 # Seconds each, and the first needs the network, which a cluster's nodes may not have.
 localrules:
@@ -20,7 +57,7 @@ rule fetch_dataset:
     conda:
         "../../environment.yml"
     params:
-        code=code_fingerprint("cgnn.datasets.registry", "cgnn.datasets.cache"),
+        code=provenance.command_fingerprint("fetch", "cgnn.datasets.registry", "cgnn.datasets.cache"),
     message:
         "fetch {wildcards.dataset}"
     shell:
@@ -65,7 +102,7 @@ rule make_split:
         runtime=10,
     params:
         arguments=split_arguments,
-        code=code_fingerprint("cgnn.cli.split"),
+        code=provenance.command_fingerprint("split", "cgnn.datasets.registry"),
     message:
         "split {wildcards.dataset} {wildcards.split}"
     shell:
@@ -77,9 +114,4 @@ rule data:
     """All graphs and splits."""
     input:
         expand(f"{R}/data/{{dataset}}/graph.npz", dataset=DATASETS),
-        expand(f"{R}/splits/{{dataset}}/fixed.json", dataset=DATASETS),
-        expand(
-            f"{R}/splits/{{dataset}}/random{{i:02d}}.json",
-            dataset=DATASETS,
-            i=range(config["protocol"]["random_splits"]),
-        ),
+        lambda w: OUT.splits,

@@ -4,9 +4,25 @@ Needs: graph and split. Makes: search/…/{trials.csv, best.yaml, plots/}. Orion
 store/ and is no declared output, so a failed or killed job leaves it and the next one goes on where it stopped.
 """
 
-SEARCHES = {search.folder: search for search in plan.searches(config)}
 SEARCH = f"{R}/search/{{dataset}}/{{split_kind}}/{{model}}/{{preset}}"
 PLOTS = ("parallel_coordinates", "regret", "lpi")
+
+
+def search_arguments(wildcards):
+    section, model, dataset = config["search"], wildcards.model, wildcards.dataset
+    words = ["--dataset", dataset, "--split", wildcards.split_kind, "--model", model, "--preset", wildcards.preset]
+    epochs = section["epochs"].get(dataset, section["epochs"]["default"])
+    words += ["--seed", str(section["seed"]), "--trials", str(section["trials"]), "--epochs", str(epochs)]
+    for name, prior in section["spaces"][model].items():
+        words += ["--prior", f"{name}~{prior}"]
+    if JOBS["memory_limit_mb"]:
+        words += ["--memory-limit", str(JOBS["memory_limit_mb"])]
+    return shlex.join(words)
+
+
+def search_settings(wildcards):
+    settings = published(wildcards.dataset, wildcards.split_kind, wildcards.model)
+    return json.dumps(asdict(settings)) if settings else "none"
 
 
 rule search_hyperparameters:
@@ -34,8 +50,7 @@ rule search_hyperparameters:
     params:
         arguments=search_arguments,
         settings=search_settings,
-        code=lambda w: training_fingerprint(w.model, preset(w.preset)),
-        search=code_fingerprint("cgnn.search.orion"),
+        code=lambda w: provenance.model_fingerprint("search", w.model, preset(w.preset)),
     message:
         "search {wildcards.model} on {wildcards.dataset}, {wildcards.split_kind} split, {wildcards.preset}"
     shell:
@@ -48,4 +63,4 @@ rule search_hyperparameters:
 rule searches:
     """All searches that some training follows."""
     input:
-        expand(f"{R}/{{folder}}/best.yaml", folder=SEARCHES),
+        expand(f"{R}/{{folder}}/best.yaml", folder=OUT.searches),

@@ -2,24 +2,26 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from cgnn.analysis.rows import in_order
 from cgnn.paper import names
 from cgnn.render.panels import legend_below, say_empty, stacked
 from cgnn.render.style import Drawing, look
+from cgnn.results.recorded import Recorded, read_recorded
 
 
-def draw(curves: list[Path]) -> Drawing:
+def draw(recorded: Path) -> Drawing:
     """A panel a dataset: mean test accuracy with the range of replicas, a marker where each replica was selected."""
-    files = {(Path(path).parent.name, Path(path).stem): Path(path) for path in curves}
+    files = {(item.dataset, item.model): item for item in read_recorded(recorded)}
     datasets = in_order({dataset for dataset, _ in files}, names.DATASETS)
     figure, panels = stacked(len(datasets), 1.85)
     sentences = []
     for axes, dataset in zip(panels, datasets, strict=False):
         lowest = []
         for position, model in enumerate(in_order({m for d, m in files if d == dataset}, names.MODELS)):
-            rows = pd.read_csv(files[dataset, model])
+            rows = curves_of(files[dataset, model])
             style = look(model, position)
             wide = rows.pivot(index="epoch", columns="replica", values="test_accuracy")
             axes.plot(
@@ -64,6 +66,19 @@ def draw(curves: list[Path]) -> Drawing:
     )
     return Drawing(
         figure, "Accuracy by epoch", caption, "Line chart of test accuracy over epochs with the selected epochs marked."
+    )
+
+
+def curves_of(recorded: Recorded) -> pd.DataFrame:
+    """One row per replica and epoch; epochs count from 1."""
+    epochs = recorded.test_accuracy.shape[1]
+    return pd.DataFrame(
+        {
+            "replica": np.repeat(recorded.replica, epochs),
+            "epoch": np.tile(np.arange(1, epochs + 1), len(recorded.replica)),
+            "validation_accuracy": recorded.validation_accuracy.ravel(),
+            "test_accuracy": recorded.test_accuracy.ravel(),
+        }
     )
 
 

@@ -12,19 +12,19 @@ from cgnn.analysis.rows import in_order
 from cgnn.paper import names
 from cgnn.render.panels import say_empty, stacked
 from cgnn.render.style import BLUE, RED, Drawing
+from cgnn.results.recorded import read_recorded
 
 SHADES = LinearSegmentedColormap.from_list("shades", ["#E8F1F8", BLUE])
 
 
-def draw(alpha: list[Path]) -> Drawing:
+def draw(recorded: Path) -> Drawing:
     """Density of nodes with the median and the middle half of nodes by degree."""
-    files = {Path(path).stem: Path(path) for path in alpha}
+    files = {item.dataset: item for item in read_recorded(recorded) if item.model == "cgnn"}
     datasets = in_order(files, names.DATASETS)
     figure, panels = stacked(len(datasets), 1.75)
     sentences = []
     for axes, dataset in zip(panels, datasets, strict=False):
-        with np.load(files[dataset]) as content:
-            by_replica, degree = content["alpha"], content["degree"].astype(float)
+        by_replica, degree = files[dataset].alpha, files[dataset].degree.astype(float)
         value = by_replica.mean(axis=0)
         connected = degree > 0
         x, y = degree[connected], value[connected]
