@@ -39,7 +39,7 @@ class CGNNConv(nn.Module):
         gamma: self-loop weight.
         beta: strength of the orthogonality update of ``weight``.
         weight: whether channels interact through W.
-        variant: ``continuous``; ``discrete`` for H_{n+1} = A H_n + H_0; ``no_h0`` without the source term.
+        variant: ``continuous``; ``discrete`` for unit Euler steps of the same equation; ``no_h0`` without the source term.
         fidelity: switches; by default those of the released code.
         replicas: None, or R independent copies side by side on an input (n, R, d).
         cached: keep the normalised graph while ``edge_index`` stays the same object, unmodified.
@@ -113,7 +113,7 @@ class CGNNConv(nn.Module):
             from cgnn.dynamics.discrete import propagate
 
             steps = 50 if self.fidelity.discrete_steps == "50" else round(self.t1)
-            return propagate(propagation, x, alpha, steps)
+            return propagate(propagation, x, alpha, steps, self.fidelity.discrete, self.fidelity.source_gradient)
         source: Literal["flows", "cut", "none"] = self.fidelity.source_gradient
         if self.variant == "no_h0":
             if self.fidelity.no_h0 == "printed":  # H' = (A − I)H(0), so H(t) = H(0) + t(A − I)H(0)
