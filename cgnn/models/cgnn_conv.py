@@ -39,7 +39,7 @@ class CGNNConv(nn.Module):
         gamma: self-loop weight.
         beta: strength of the orthogonality update of ``weight``.
         weight: whether channels interact through W.
-        variant: ``continuous``; ``discrete`` for unit Euler steps of the same equation; ``no_h0`` without the source term.
+        variant: ``continuous``; ``discrete`` for unit Euler steps of this equation; ``no_h0`` without the source term.
         fidelity: switches; by default those of the released code.
         replicas: None, or R independent copies side by side on an input (n, R, d).
         cached: keep the normalised graph while ``edge_index`` stays the same object, unmodified.

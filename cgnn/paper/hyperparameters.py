@@ -140,8 +140,11 @@ def published(
         return None
     values = {"epochs": common["epochs"], **baseline["default"], **baseline.get(entry, {})}
     if own is None:
-        own = [OwnHyperparameter(key, value, choices=(value,) if isinstance(value, str) else ())
-               for key, value in values.items() if key not in TYPES]
+        own = [
+            OwnHyperparameter(key, value, choices=(value,) if isinstance(value, str) else ())
+            for key, value in values.items()
+            if key not in TYPES
+        ]
     return from_mapping(values, where=f"published settings of {model}", own=own)
 
 
@@ -217,7 +220,9 @@ def unknown(name: str, known: Iterable[str]) -> str:
     """``unknown hyperparameter 'laers'; did you mean layers?``"""
     known = list(known)
     near = get_close_matches(name, known, n=1)
-    return f"unknown hyperparameter {name!r}; " + (f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}")
+    return f"unknown hyperparameter {name!r}; " + (
+        f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+    )
 
 
 def _typed(key: str, value: Any, where: str, types: Mapping[str, type]) -> Any:
