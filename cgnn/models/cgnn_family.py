@@ -1,6 +1,7 @@
 """The paper's own models, from hyperparameters: CGNN, with weight, discrete, without H(0)."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import torch
 
@@ -31,8 +32,11 @@ def build(
     seeds: list[int],
     weight: bool = False,
     variant: Variant = "continuous",
+    steps: Literal["euler", "hybrid", "appnp"] | None = None,
 ) -> TrainedCGNN:
-    """One replica per seed, side by side if there are several."""
+    """One replica per seed, side by side if there are several; ``steps`` overrides the switch ``discrete``."""
+    if steps is not None:
+        fidelity = replace(fidelity, discrete=steps)
     model = TrainedCGNN(
         data.num_features,
         hyperparameters.hidden,

@@ -88,7 +88,13 @@ class ModelRecord:
 
 
 def _cgnn(
-    label: str, color: str, marker: str, dashes: Dashes = "-", switches: tuple[str, ...] = (), **options: Any
+    label: str,
+    color: str,
+    marker: str,
+    dashes: Dashes = "-",
+    switches: tuple[str, ...] = (),
+    relative: bool = False,
+    **options: Any,
 ) -> ModelRecord:
     return ModelRecord(
         "cgnn.models.cgnn_family",
@@ -102,6 +108,7 @@ def _cgnn(
         more=("beta",) if options.get("weight") else (),
         switches=("derivative", "alpha", "alpha_decay", "source_gradient", *switches),
         options=options,
+        relative=relative,
     )
 
 
@@ -179,6 +186,16 @@ RECORDS: dict[str, ModelRecord] = {
     "cgnn": _cgnn("CGNN", RED, "o", switches=("solver", "augmentation")),
     "cgnn_weight": _cgnn(
         "CGNN with weight", PINK, "P", switches=("solver", "augmentation", "weight_clamp"), weight=True
+    ),
+    "cgnn_appnp": _cgnn(
+        "CGNN with APPNP's steps",
+        ORANGE,
+        "*",
+        (0, (2, 2)),
+        switches=("discrete_steps",),
+        relative=True,
+        variant="discrete",
+        steps="appnp",
     ),
     "appnp": ModelRecord(
         "cgnn.models.appnp",

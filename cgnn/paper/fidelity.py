@@ -32,7 +32,7 @@ class Fidelity:
     #: which epoch's test accuracy is reported; `oracle` shows how much selection matters, and is never a result.
     selection: Literal["best_validation", "last_best_validation", "final_epoch", "oracle"] = "best_validation"
     #: CGNN discrete. euler: H ← H + (the derivative at H), a unit Euler step, which under derivative=paper is the
-    #: printed H ← AH + H(0).  hybrid: the printed step whatever the derivative.  appnp: H ← αÂH + (1 − α)H(0).
+    #: printed H ← AH + H(0).  hybrid: the printed step under either derivative.  appnp: H ← αÂH + (1 − α)H(0).
     discrete: Literal["euler", "hybrid", "appnp"] = "euler"
     #: CGNN discrete runs round(t1) steps (its hyperparameter tables) or 50 (the text).
     discrete_steps: Literal["t1", "50"] = "t1"

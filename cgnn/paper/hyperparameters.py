@@ -16,8 +16,9 @@ from cgnn.paper.reported import PAPER, entry_of, load_reported, load_yaml
 
 OPTIMIZERS = ("adam", "rmsprop", "adamax")
 
-#: ``cgnn_no_h0`` differs from ``cgnn`` in its derivative alone, so it is compared at the same settings.
-BORROWED = {"cgnn_no_h0": "cgnn"}
+#: ``cgnn_no_h0`` differs from ``cgnn`` in its derivative alone, and ``cgnn_appnp`` from ``cgnn_discrete`` in its steps:
+#: they are compared at the same settings.
+BORROWED = {"cgnn_no_h0": "cgnn", "cgnn_appnp": "cgnn_discrete"}
 
 Value = float | int | str
 

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from cgnn.errors import UserError
-from cgnn.models.registry import MODELS, resolve_method, types_of
+from cgnn.models.registry import MODELS, check_settings, resolve_method, types_of
 from cgnn.paper.fidelity import PRESETS, preset
 from cgnn.search.priors import parse_prior
 
@@ -152,6 +152,7 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         for model in config["sweeps"][axis]["models"]:
             if model in MODELS and axis_of(model) != axis:
                 yield f"{where}: {model} has {axis_of(model)}, not {axis}, to sweep over"
+    yield from _unknown("residual.models", config["residual"]["models"], MODELS)
     yield from _unknown("curves.models", config["curves"]["models"], MODELS)
     for section in ("sweeps", "profiles", "curves"):
         yield from _unknown(f"{section}.preset", [config[section]["preset"]], PRESETS)
@@ -166,6 +167,7 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         yield from _unknown(f"fidelity.variants.{name}.datasets", variant.get("datasets", []), datasets)
         try:
             preset("released", **variant.get("switches", {}))
+            check_settings(variant["model"], variant.get("switches", {}), ())
         except UserError as error:
             yield f"fidelity.variants.{name}.switches: {error}"
 

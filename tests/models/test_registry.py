@@ -172,7 +172,7 @@ def test_a_models_own_hyperparameters_are_set_checked_saved_and_loaded(tmp_path:
     assert (changed.value("teleport"), changed.value("lr"), changed.value("edge_dropout")) == (0.2, 0.1, 0.5)
     save(changed, tmp_path / "best.yaml", trial=3)
     assert load(tmp_path / "best.yaml", "appnp") == changed
-    with pytest.raises(UserError, match=r"best.yaml: unknown hyperparameter 'teleport'"):
+    with pytest.raises(UserError, match=r"best.yaml: unknown hyperparameter 'edge_dropout'"):
         load(tmp_path / "best.yaml", "gcn")
     with pytest.raises(UserError, match=r"appnp: teleport: found 1.5, expected a number in \[0, 1\)"):
         complete("appnp", override(settings, teleport=1.5))
@@ -216,7 +216,7 @@ def test_settings_that_a_model_reads_pass() -> None:
     check_settings("appnp", ["features"], ["teleport", "layers"])
 
 
-#: A value that differs from the released preset's, and what else must be set for it to matter.
+#: Values that differ from the released preset's.
 FLIPPED = {
     "derivative": "paper",
     "alpha": "tabulated",
@@ -256,7 +256,8 @@ def test_a_switch_that_a_model_does_not_read_changes_nothing(model: str, switch:
         ("cgnn_no_h0", "augmentation"),
         ("cgnn_no_h0", "source_gradient"),
     }:
-        assert not same  # without weights augmentation is a proven no-op; H' = MH has no source
+        # Without weights augmentation is a proven no-op, and H' = MH has no source term.
+        assert not same
 
 
 @pytest.mark.parametrize("decay", ["all", "weights_only"])
