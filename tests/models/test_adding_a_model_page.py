@@ -55,7 +55,8 @@ def test_the_pages_example_trains_and_changes_no_other_fingerprint(project: Path
     assert python("-c", fingerprint) == before
 
     settings = (
-        "from cgnn.models import names, registry; from cgnn.search.priors import parse_prior; from cgnn.render.style import look;"
+        "from cgnn.models import names, registry; from cgnn.search.priors import parse_prior;"
+        "from cgnn.render.style import look;"
         "print(names.model('ssgc'), registry.published('pubmed', 'fixed', 'ssgc').own, look('ssgc').marker,"
         "parse_prior('jump', 'uniform(0, 0.5)', '', registry.types_of('ssgc')))"
     )
