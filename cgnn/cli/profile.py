@@ -9,7 +9,6 @@ nothing else running.
 
 import argparse
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from cgnn.cli.train import obtain_graph
@@ -49,9 +48,12 @@ def run(args: argparse.Namespace) -> None:
     fingerprint = profile_fingerprint(args.method, preset_fidelity)
     check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn profile --method {args.method}")
     settings = load_hyperparameters(args.hyperparameters, args.dataset, "fixed", model)
-    settings = hyper.override(settings, **dict(pairs(args.set, "--set")))
+    changes = dict(pairs(args.set, "--set"))
+    registry.check_settings(model, dict(pairs(args.switch, "--switch")), changes)
+    settings = registry.complete(model, hyper.override(settings, **changes))
     if args.value is not None and axis is not None:
         settings = hyper.override(settings, **{axis: args.value})
+    settings = hyper.under(settings, fidelity)
 
     from cgnn.datasets.splits import load_split
     from cgnn.training.device import choose_device, make_deterministic, memory_limit
@@ -80,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
         "method": args.method,
         "model": model,
         "axis": axis,
-        "value": getattr(settings, axis) if axis else None,
+        "value": settings.value(axis) if axis else None,
         "status": cost.status,
         "epochs_timed": len(cost.seconds),
         "seconds_per_epoch": cost.seconds_per_epoch,
@@ -91,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
         "threads": args.threads,
         "preset": args.preset,
         "solver": fidelity.solver if registry.entry(model).family == "cgnn" else None,
-        "hyperparameters": asdict(settings),
+        "hyperparameters": hyper.to_mapping(settings),
         "code_fingerprint": fingerprint,
         "graph_sha256": graph.sha256,
         "split_sha256": split.sha256,

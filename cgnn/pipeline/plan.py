@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
-from cgnn.models.registry import MODELS, resolve_method
+from cgnn.models.registry import MODELS, published, resolve_method
 from cgnn.paper.fidelity import PRESETS
-from cgnn.paper.hyperparameters import published
 from cgnn.pipeline.config import active, active_datasets, axis_of
 from cgnn.results.chunks import chunk_files
 from cgnn.training.record import Training, as_pairs
@@ -91,17 +91,16 @@ def runs(config: Config) -> list[Planned]:
     found: dict[str, Planned] = {}
     for block in active(config["experiments"]).values():
         for dataset in _chosen(config, block.get("datasets", active_datasets(config))):
-            for split in block["splits"]:
-                for model in block["models"]:
-                    training = Training(
-                        dataset,
-                        split,
-                        model,
-                        block["preset"],
-                        source_of(block["hyperparameters"], dataset, split, model),
-                        epochs=config["protocol"]["epochs"],
-                    )
-                    found.setdefault(training.folder, Planned("runs", training, replicas_of(config, split)))
+            for split, model in product(block["splits"], block["models"]):
+                training = Training(
+                    dataset,
+                    split,
+                    model,
+                    block["preset"],
+                    source_of(block["hyperparameters"], dataset, split, model),
+                    epochs=config["protocol"]["epochs"],
+                )
+                found.setdefault(training.folder, Planned("runs", training, replicas_of(config, split)))
     return [*found.values(), *residual(config)]
 
 
@@ -109,17 +108,16 @@ def residual(config: Config) -> Iterator[Planned]:
     """The appendix's residual GCN."""
     section = config["residual"]
     for dataset in _chosen(config, section.get("datasets", active_datasets(config))):
-        for split in ("fixed", "random"):
-            for layers in section["layers"]:
-                training = Training(
-                    dataset,
-                    split,
-                    "gcn_residual",
-                    variant=f"layers-{layers}",
-                    settings=as_pairs({"layers": layers}),
-                    epochs=section["epochs"],
-                )
-                yield Planned("runs", training, section["seeds"] if split == "fixed" else section["random_splits"])
+        for split, model, layers in product(("fixed", "random"), section["models"], section["layers"]):
+            training = Training(
+                dataset,
+                split,
+                model,
+                variant=f"layers-{layers}",
+                settings=as_pairs({"layers": layers}),
+                epochs=section["epochs"],
+            )
+            yield Planned("runs", training, section["seeds"] if split == "fixed" else section["random_splits"])
 
 
 def sweeps(config: Config) -> Iterator[Planned]:

@@ -27,7 +27,7 @@ def model_fingerprint(command: str, model: str, fidelity: Fidelity) -> str:
     The table of models is no part of it, so adding a model reruns none of the others.
     """
     code = command_fingerprint(command, *registry.modules_of(model, fidelity))
-    record = json.dumps(registry.deciding(model), sort_keys=True)
+    record = json.dumps(registry.entry(model).deciding(), sort_keys=True)
     return hashlib.sha256(f"{code}\0{record}".encode()).hexdigest()[:16]
 
 

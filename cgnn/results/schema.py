@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cgnn.errors import UserError
 from cgnn.models import registry
 from cgnn.paper.fidelity import Fidelity
-from cgnn.paper.hyperparameters import Hyperparameters
+from cgnn.paper.hyperparameters import Hyperparameters, own_text
 from cgnn.seeds import derive_seed
 
 if TYPE_CHECKING:
@@ -58,12 +58,13 @@ def inputs_of(
 ) -> dict[str, Any]:
     """Every column of a row that is known before it is trained: identity, settings, provenance."""
     training = experiment.training
-    used = registry.entry(training.model).hyperparameters
+    settings = {**asdict(experiment.hyperparameters), "own": own_text(experiment.hyperparameters)}
+    used = (*registry.entry(training.model).hyperparameters, "own")
     return {
         **{name: getattr(training, name) for name in CELL},
         "split": split.name,
         "replica": replica,
-        **{key: value if key in used else "" for key, value in asdict(experiment.hyperparameters).items()},
+        **{key: value if key in used else "" for key, value in settings.items()},
         **{f"sw_{key}": value for key, value in asdict(training.fidelity).items()},
         "seed": derive_seed(training.dataset, split.name, training.model, replica, "init"),
         "code_fingerprint": fingerprint,

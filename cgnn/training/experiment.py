@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cgnn.datasets.graph import Graph
 from cgnn.datasets.splits import Split
 from cgnn.models import registry
-from cgnn.paper.hyperparameters import Hyperparameters
+from cgnn.paper.hyperparameters import Hyperparameters, under
 from cgnn.training.record import Training
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def run_experiment(
     from cgnn.training.tensors import graph_tensors
 
     training, fidelity = experiment.training, experiment.training.fidelity
+    settings = under(experiment.hyperparameters, fidelity)
     device = choose_device(experiment.device)
     make_deterministic(experiment.threads)
     together = device.type == "cuda" if experiment.side_by_side is None else experiment.side_by_side
@@ -57,12 +58,12 @@ def run_experiment(
                 raise
             yield from (Outcome(replica.index, "out_of_memory", seconds=0.0) for replica in replicas)
             return
-        build = partial(registry.build, training.model, data, experiment.hyperparameters, fidelity)
+        build = partial(registry.build, training.model, data, settings, fidelity)
         yield from train_replicas(
             build,
             data,
             replicas,
-            experiment.hyperparameters,
+            settings,
             selection=fidelity.selection,
             side_by_side=together and registry.entry(training.model).side_by_side,
             on_epoch=on_epoch,

@@ -88,6 +88,7 @@ class Training:
         )
         registry.entry(training.model)
         _ = training.fidelity  # checks the names and values of preset and switches
+        registry.check_settings(training.model, dict(training.switches), dict(training.settings))
         return training
 
     def hyperparameters(self, file: str = "published") -> Hyperparameters:
@@ -95,14 +96,15 @@ class Training:
         changes: dict[str, Any] = dict(self.settings)
         if self.epochs is not None:
             changes["epochs"] = self.epochs
-        return hyper.override(load_hyperparameters(file, self.dataset, self.split_kind, self.model), **changes)
+        settings = load_hyperparameters(file, self.dataset, self.split_kind, self.model)
+        return registry.complete(self.model, hyper.override(settings, **changes))
 
 
 def load_hyperparameters(file: str, dataset: str, split_kind: str, model: str) -> Hyperparameters:
     """``published``, or the path of a YAML file."""
     if file != "published":
-        return hyper.load(file)
-    settings = hyper.published(dataset, split_kind, model)
+        return registry.load(file, model)
+    settings = registry.published(dataset, split_kind, model)
     if settings is None:
         raise UserError(
             f"the paper prints no hyperparameters for {model} on {dataset}, {split_kind} split: "

@@ -11,8 +11,8 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from cgnn.errors import UserError
+from cgnn.models.registry import published
 from cgnn.paper.fidelity import preset
-from cgnn.paper.hyperparameters import published
 from cgnn.pipeline import provenance, resources
 from cgnn.pipeline.config import active_datasets, validate
 from cgnn.pipeline.freeze import freeze, frozen_config, frozen_path

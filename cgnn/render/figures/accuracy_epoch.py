@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from cgnn.analysis.rows import in_order
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.panels import legend_below, say_empty, stacked
 from cgnn.render.style import Drawing, look
 from cgnn.results.recorded import Recorded, read_recorded
