@@ -73,3 +73,9 @@ def test_a_file_with_keys_missing_names_them(tmp_path: Path) -> None:
     path.write_text("lr: 0.1\n")
     with pytest.raises(UserError, match=r"short\.yaml.*'weight_decay', 'optimizer'"):
         hyper.load(path)
+
+
+def test_every_rule_of_drawing_random_splits_uses_the_papers_settings_for_random_splits() -> None:
+    for kind in ("pool", "component"):
+        assert hyper.published("cora", kind, "cgnn") == hyper.published("cora", "random", "cgnn")
+        assert hyper.published("cora", kind, "cgnn_weight") is None
