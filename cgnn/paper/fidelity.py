@@ -23,7 +23,8 @@ class Fidelity:
     #: eigenvalues M of W: clamped to (0, 1) strictly inside, or to [0, 1] at use.
     weight_clamp: Literal["open", "closed"] = "closed"
     #: rows: each row divided by its sum.  binary_rows: made 0/1 first, as the released code does.
-    features: Literal["rows", "binary_rows"] = "binary_rows"
+    #: as_given: unchanged, for a graph that is not one of the paper's.
+    features: Literal["rows", "binary_rows", "as_given"] = "binary_rows"
     #: which epoch's test accuracy is reported; `oracle` says what selection is worth, and is no result.
     selection: Literal["best_validation", "last_best_validation", "final_epoch", "oracle"] = "best_validation"
     #: CGNN discrete runs round(t1) steps (its hyperparameter tables) or 50 (the text).
