@@ -73,7 +73,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from dataclasses import asdict
     from functools import partial
 
     from cgnn.datasets.graph import load_graph
@@ -83,19 +82,21 @@ def run(args: argparse.Namespace) -> None:
     from cgnn.search.orion import Rounds, best_of, search
     from cgnn.search.plots import write_plots
     from cgnn.search.trials import Task, evaluate, load_search_split, starting_values
+    from cgnn.training.tensors import fidelity_for
 
     _check(args)
-    fidelity = preset(args.preset)
-    fingerprint = training_fingerprint(args.model, fidelity)
+    fingerprint = training_fingerprint(args.model, preset(args.preset))
     check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn search --model {args.model}")
     values = starting_values(args.dataset, args.split, args.model)
     base = values if args.epochs is None else hyper.override(values, epochs=args.epochs)
-    space = _space(args.prior)
+    space = _space(args.model, args.prior)
     graph = load_graph(args.graph)
+    fidelity = fidelity_for(graph, args.preset)
     splits = [load_search_split(path, graph).sha256 for path in args.split_files]
     identity = {
         **{name: getattr(args, name) for name in ("dataset", "split", "model", "preset", "memory_limit")},
-        "hyperparameters": {key: value for key, value in asdict(base).items() if key not in space},
+        "hyperparameters": {key: value for key, value in hyper.to_mapping(base).items() if key not in space},
+        "features": fidelity.features,
         "code_fingerprint": fingerprint,
         "graph_sha256": graph.sha256,
         "versions": versions(),
@@ -162,18 +163,19 @@ def _check(args: argparse.Namespace) -> None:
         raise UserError(f"--split-files: found {len(args.split_files)}, expected {wanted} ({names})")
 
 
-def _space(priors: list[str]) -> "dict[str, Prior]":
-    from cgnn.paper.hyperparameters import TYPES
+def _space(model: str, priors: list[str]) -> "dict[str, Prior]":
+    from cgnn.models.registry import types_of
     from cgnn.search.priors import parse_prior
 
+    types = types_of(model)
     space: dict[str, Prior] = {}
     for text in priors:
         name, tilde, prior = text.partition("~")
-        if not tilde or name not in TYPES:
-            raise UserError(f"--prior: found {text!r}, expected NAME~PRIOR with NAME one of {', '.join(TYPES)}")
+        if not tilde or name not in types:
+            raise UserError(f"--prior: found {text!r}, expected NAME~PRIOR with NAME one of {', '.join(types)}")
         if name in space:
             raise UserError(f"--prior: {name} is given twice; give one prior per hyperparameter")
-        space[name] = parse_prior(name, prior, f"--prior {name}")
+        space[name] = parse_prior(name, prior, f"--prior {name}", types)
     return space
 
 

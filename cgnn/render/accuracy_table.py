@@ -3,7 +3,7 @@
 import pandas as pd
 
 from cgnn.analysis.rows import Protocol, cell, in_order, protocols
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import NOT_COMPARABLE, Reported
 from cgnn.render.cells import accuracy_cell, best_if_significant
 from cgnn.render.table import Row, Table

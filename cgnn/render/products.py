@@ -75,7 +75,7 @@ def _datasets(path: Path) -> dict[str, Any]:
 
 
 def _label(name: str) -> str:
-    from cgnn.paper import names
+    from cgnn.models import names
 
     return names.dataset(name)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cgnn.errors import UserError
 from cgnn.paper.fidelity import Fidelity
-from cgnn.paper.hyperparameters import Hyperparameters, override, published
+from cgnn.paper.hyperparameters import Hyperparameters, override
 from cgnn.search.orion import Job, Result
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class Task:
 
 def starting_values(dataset: str, split_kind: str, model: str) -> Hyperparameters:
     """What hyperparameters without a prior keep: the published values, if necessary those of the other split kind."""
+    from cgnn.models.registry import published
+
     other = {"fixed": "random", "random": "fixed"}[split_kind]
     values = published(dataset, split_kind, model) or published(dataset, other, model)
     if values is None:

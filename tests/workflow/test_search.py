@@ -403,6 +403,20 @@ def test_a_search_uses_no_seed_and_no_random_split_of_a_table(tmp_path, graph, m
     assert len(used) == 2 * 3 * 2 and len(set(used)) == 6
 
 
+def test_a_hyperparameter_that_only_one_model_has_is_searched_and_saved(tmp_path, graph):
+    from cgnn.__main__ import main
+    from cgnn.models.registry import load
+
+    words = [*arguments(graph), *outputs(tmp_path), "--trials", "2"]
+    words[words.index("cgnn")] = "gcn_gode"
+    words[words.index("t1~uniform(5, 25)")] = "derivative_dropout~uniform(0.1, 0.8)"
+    assert main(["search", *words]) == 0
+    best = yaml.safe_load((tmp_path / "best.yaml").read_text())
+    row = read_csv(tmp_path / "trials.csv")[best["trial"]]
+    assert 0.1 <= float(row["derivative_dropout"]) <= 0.8
+    assert load(tmp_path / "best.yaml", "gcn_gode").value("derivative_dropout") == float(row["derivative_dropout"])
+
+
 @pytest.mark.parametrize(
     ("kind", "splits", "message"),
     [

@@ -4,6 +4,7 @@ Needs: graph and splits. Makes: search/…/{trials.csv, trials.seconds.csv, best
 so far is in store/ beside them. It is no declared output, so that a failed or killed job keeps it and the next resumes.
 """
 
+from cgnn.paper.hyperparameters import to_mapping
 from cgnn.search.trials import starting_values
 
 SEARCHES = {search.folder: search for search in plan.searches(config)}
@@ -49,7 +50,7 @@ rule search_hyperparameters:
         space=lambda w: [f"{name}~{prior}" for name, prior in config["search"]["spaces"][w.model].items()],
         memory_limit=lambda w: ["--memory-limit", JOBS["memory_limit_mb"]] if JOBS["memory_limit_mb"] else [],
         # The values of hyperparameters without a prior: a corrected digit in paper/reported.yaml reruns the search.
-        settings=lambda w: json.dumps(asdict(starting_values(w.dataset, w.split_kind, w.model))),
+        settings=lambda w: json.dumps(to_mapping(starting_values(w.dataset, w.split_kind, w.model))),
         code=lambda w: training_fingerprint(w.model, preset(w.preset)),
         search=code_fingerprint("cgnn.cli.search"),
     message:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from cgnn.analysis.rows import finished, in_order, load_rows
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.panels import legend_below, log_ticks, mean_and_error, say_empty, series, stacked
 from cgnn.render.style import Drawing, look
 

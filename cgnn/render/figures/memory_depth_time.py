@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cgnn.analysis.measured import load_profiles
 from cgnn.analysis.rows import OK, in_order
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.panels import legend_below, log_ticks, plain_log_y, say_empty, series, stacked
 from cgnn.render.style import Drawing, look
 

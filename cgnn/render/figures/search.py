@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
 from cgnn.analysis.rows import in_order
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.panels import say_empty
 from cgnn.render.style import BLACK, PAGE, Drawing, look
 

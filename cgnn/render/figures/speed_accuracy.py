@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter
 
 from cgnn.analysis.measured import bench_name, load_bench, load_profiles, most_threads
 from cgnn.analysis.rows import OK, choose_protocol, in_order, load_rows, sample
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.cells import short
 from cgnn.render.panels import legend_below, say_empty, stacked
 from cgnn.render.style import Drawing, look

@@ -7,7 +7,7 @@ import pandas as pd
 
 from cgnn.analysis.rows import cell, compare, in_order, load_rows, sample
 from cgnn.analysis.statistics import SIGNIFICANCE, welch_from_summary
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.fidelity import PRESETS
 from cgnn.paper.reported import Reported, load_reported
 from cgnn.render.cells import accuracy_cell, interval_text

@@ -6,7 +6,7 @@ import numpy as np
 
 from cgnn.analysis.measured import bench_name, bench_seconds, load_bench, load_profiles, most_threads, seconds_list
 from cgnn.analysis.rows import in_order
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import Reported, load_reported
 from cgnn.render.cells import short
 from cgnn.render.table import Cell, Row, Table
