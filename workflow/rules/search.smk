@@ -16,7 +16,7 @@ def search_splits(wildcards):
     """The fixed split, or splits of the search's own: one for round one and one per replica of round two."""
     count = config["search"]["replicas"] + 1
     names = ["fixed"] if wildcards.split_kind == "fixed" else [f"search{i:02d}" for i in range(count)]
-    return [f"{R}/splits/{wildcards.dataset}/{name}.json" for name in names]
+    return [f"{config['results']}/splits/{wildcards.dataset}/{name}.json" for name in names]
 
 
 rule search_hyperparameters:
@@ -28,7 +28,7 @@ rule search_hyperparameters:
         trials=f"{SEARCH}/trials.csv",
         seconds=f"{SEARCH}/trials.seconds.csv",
         best=f"{SEARCH}/best.yaml",
-        plots=expand(f"{SEARCH}/plots/{{plot}}.{{kind}}", plot=PLOTS, kind=["html", "json"], allow_missing=True),
+        plots=[f"{SEARCH}/plots/{plot}.{kind}" for plot in PLOTS for kind in ("html", "json")],
     log:
         f"{R}/logs/search/{{dataset}}-{{split_kind}}-{{model}}-{{preset}}.log",
     benchmark:
@@ -69,4 +69,4 @@ rule search_hyperparameters:
 rule searches:
     """All searches that some training follows."""
     input:
-        expand(f"{R}/{{folder}}/best.yaml", folder=SEARCHES),
+        lambda w: [f"{config['results']}/{folder}/best.yaml" for folder in SEARCHES],
