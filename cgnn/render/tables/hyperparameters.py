@@ -49,8 +49,8 @@ def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
                     table.append(Row(label, cells, names.dataset(dataset)))
     caption = (
         "Hyperparameters found by our random search on validation accuracy, and under them those the paper prints. The "
-        "column search gives the winner's mean validation accuracy in percent over the replicas of round two, the number "
-        "of trials, and how many of them diverged or ran out of memory (lost)."
+        "column search gives the winner's mean validation accuracy in percent over the replicas of round two, the "
+        "number of trials, and how many of them diverged or ran out of memory (lost)."
     )
     columns = (*(SHOWN[name] for name in shown), "search")
     return Table("hyperparameters", "Hyperparameters", caption, "Model and splits", columns, tuple(table))
