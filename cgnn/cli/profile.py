@@ -9,6 +9,7 @@ nothing else running.
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from cgnn.cli.train import obtain_graph
@@ -42,14 +43,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    preset_fidelity = preset(args.preset, **dict(pairs(args.switch, "--switch")))
+    switches = dict(pairs(args.switch, "--switch"))
+    preset_fidelity = preset(args.preset, **switches)
     model, fidelity = registry.resolve_method(args.method, preset_fidelity)
     axis, options = registry.entry(model).axis, registry.entry(model).profile_options
     fingerprint = profile_fingerprint(args.method, preset_fidelity)
     check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn profile --method {args.method}")
     settings = load_hyperparameters(args.hyperparameters, args.dataset, "fixed", model)
     changes = dict(pairs(args.set, "--set"))
-    registry.check_settings(model, dict(pairs(args.switch, "--switch")), changes)
+    registry.check_settings(model, switches, changes)
     settings = registry.complete(model, hyper.override(settings, **changes))
     if args.value is not None and axis is not None:
         settings = hyper.override(settings, **{axis: args.value})
@@ -59,8 +61,10 @@ def run(args: argparse.Namespace) -> None:
     from cgnn.training.device import choose_device, make_deterministic, memory_limit
     from cgnn.training.experiment import device_name
     from cgnn.training.profiling import measure
+    from cgnn.training.tensors import fidelity_for
 
     graph = obtain_graph(args.dataset, args.graph)
+    fidelity = replace(fidelity, features=fidelity_for(graph, args.preset, **switches).features)
     split = load_split(args.split_file, graph_sha256=graph.sha256) if args.split_file else graph.fixed_split
     if split is None:
         raise UserError(f"--split-file: {args.dataset} has no fixed split; give the file of a random one")

@@ -38,20 +38,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from cgnn.results.trained import train_and_write
     from cgnn.training.experiment import Experiment
+    from cgnn.training.tensors import fidelity_for
 
     training = Training.from_arguments(args)
+    hyperparameters = training.hyperparameters(args.hyperparameters)
+    fingerprint = training_fingerprint(training.model, training.fidelity)
+    check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn train --model {training.model}")
+    replicas = parse_replicas(args.replicas)
+    graph = obtain_graph(args.dataset, args.graph)
     experiment = Experiment(
         training=training,
-        hyperparameters=training.hyperparameters(args.hyperparameters),
+        fidelity=fidelity_for(graph, training.preset, **dict(training.switches)),
+        hyperparameters=hyperparameters,
         device=args.device,
         threads=args.threads,
         memory_limit=args.memory_limit,
         side_by_side=args.side_by_side,
     )
-    fingerprint = training_fingerprint(training.model, training.fidelity)
-    check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn train --model {training.model}")
-    replicas = parse_replicas(args.replicas)
-    graph = obtain_graph(args.dataset, args.graph)
     splits = {replica: obtain_split(training.split_of(replica), graph, args.splits) for replica in replicas}
     print(train_and_write(experiment, graph, splits, fingerprint, versions(), args.out), flush=True)
 
@@ -68,21 +71,10 @@ def obtain_graph(dataset: str, file: str | None) -> "Graph":
 
 
 def obtain_split(name: str, graph: "Graph", folder: Path | None) -> "Split":
-    """A split from its file, or by hand the graph's own or one drawn as ``cgnn split`` would."""
-    from cgnn.datasets.splits import load_split, random_split
+    """A split from its file, or by hand the one that ``cgnn split`` would make."""
+    from cgnn.datasets.splits import load_split, make_split
 
-    if folder:
-        return load_split(folder / f"{name}.json", graph_sha256=graph.sha256)
-    if name == "fixed":
-        if graph.fixed_split is None:
-            raise UserError(f"--split: {graph.name} has no fixed split; use --split random")
-        return graph.fixed_split
-    if not name.startswith("random"):
-        raise UserError(f"--split: found {name!r}, expected fixed, random, or one by name such as random03")
-    from cgnn.datasets.registry import DATASETS
-
-    per_class = DATASETS[graph.name].per_class if graph.name in DATASETS else 20
-    return random_split(graph.labels, dataset=graph.name, name=name, per_class=per_class)
+    return load_split(folder / f"{name}.json", graph_sha256=graph.sha256) if folder else make_split(graph, name)
 
 
 def parse_replicas(text: str) -> range:

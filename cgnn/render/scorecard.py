@@ -49,7 +49,7 @@ SHOWN = (
 )
 #: What ends an address or its attribute, or means something else in it.
 ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%#<>&\"'"})
-TRIALS = ("dataset", "split_kind", "model", "preset", "trial", "status", "objective")
+TRIALS = ("dataset", "split_kind", "model", "preset", "trial", "round", "status", "objective", "mean", "replicas")
 
 
 def write_scorecard(results: Path, reported: Path, out: Path) -> int:

@@ -65,7 +65,7 @@ def inputs_of(
         "split": split.name,
         "replica": replica,
         **{key: value if key in used else "" for key, value in settings.items()},
-        **{f"sw_{key}": value for key, value in asdict(training.fidelity).items()},
+        **{f"sw_{key}": value for key, value in asdict(experiment.fidelity).items()},
         "seed": derive_seed(training.dataset, split.name, training.model, replica, "init"),
         "code_fingerprint": fingerprint,
         "graph_sha256": graph.sha256,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cgnn.datasets.graph import Graph
 from cgnn.datasets.splits import Split
 from cgnn.models import registry
+from cgnn.paper.fidelity import Fidelity
 from cgnn.paper.hyperparameters import Hyperparameters, under
 from cgnn.training.record import Training
 
@@ -20,6 +21,7 @@ class Experiment:
     """A training with its hyperparameters resolved, and the machine it runs on."""
 
     training: Training
+    fidelity: Fidelity  # the training's, with features as the graph's owner chose (``tensors.fidelity_for``)
     hyperparameters: Hyperparameters
     device: str = "cpu"
     threads: int = 1
@@ -44,7 +46,7 @@ def run_experiment(
     from cgnn.training.replicas import Outcome, Replica, train_replicas
     from cgnn.training.tensors import graph_tensors
 
-    training, fidelity = experiment.training, experiment.training.fidelity
+    training, fidelity = experiment.training, experiment.fidelity
     settings = under(experiment.hyperparameters, fidelity)
     device = choose_device(experiment.device)
     make_deterministic(experiment.threads)
