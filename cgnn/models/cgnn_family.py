@@ -18,7 +18,7 @@ def build(
     weight: bool = False,
     variant: Variant = "continuous",
 ) -> CGNN:
-    """One replica a seed, side by side if there are several."""
+    """One replica per seed, side by side if there are several."""
     model = CGNN(
         data.num_features,
         hyperparameters.hidden,
