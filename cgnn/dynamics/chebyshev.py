@@ -40,7 +40,7 @@ from cgnn.dynamics.recurrence import (
     spread,
     times,
 )
-from cgnn.dynamics.sparse import backward_without_autocast
+from cgnn.dynamics.sparse import without_autocast
 
 
 def solve(ode: LinearODE, t1: float, *, recompute: bool = False, tolerance: float | None = None) -> Tensor:
@@ -140,8 +140,12 @@ class _Series(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    @backward_without_autocast
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        with without_autocast(gradient.device):
+            return _Series.gradients(ctx, gradient)
+
+    @staticmethod
+    def gradients(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         alpha, C, E, *saved = ctx.saved_tensors
         wants_E, wants_alpha, wants_C, *_ = ctx.needs_input_grad
         terms, kept, _ = ctx.counts

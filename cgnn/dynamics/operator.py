@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from cgnn.dynamics.sparse import backward_without_autocast, csr_tensor, sparse_product, with_values
+from cgnn.dynamics.sparse import csr_tensor, sparse_product, with_values
 from cgnn.errors import UserError
 
 Derivative = Literal["paper", "released"]
@@ -31,12 +31,8 @@ def edge_list(edge_index: Any, edge_weight: Tensor | None = None) -> tuple[Tenso
             or of ``torch_sparse``. The values of a matrix are its weights, unless ``edge_weight`` is given.
         edge_weight (Tensor, optional): one weight per edge.
     """
+    check_graph_type(edge_index)
     if not isinstance(edge_index, Tensor):
-        if not hasattr(edge_index, "coo"):
-            raise UserError(
-                f"edge_index: found {type(edge_index).__name__}, expected a tensor of shape (2, number of edges) "
-                "or a sparse adjacency matrix"
-            )
         row, col, value = edge_index.coo()  # torch_sparse.SparseTensor
         return torch.stack([row, col]), value if edge_weight is None else edge_weight
     if edge_index.layout != torch.strided:
@@ -44,6 +40,15 @@ def edge_list(edge_index: Any, edge_weight: Tensor | None = None) -> tuple[Tenso
         return coo.indices(), coo.values() if edge_weight is None else edge_weight
     # EdgeIndex is a subclass whose operations keep track of sortedness; a plain tensor is all that is needed here.
     return edge_index.as_subclass(Tensor), edge_weight
+
+
+def check_graph_type(edge_index: Any) -> None:
+    """A tensor, or a SparseTensor of torch_sparse."""
+    if not isinstance(edge_index, Tensor) and not hasattr(edge_index, "coo"):
+        raise UserError(
+            f"edge_index: found {type(edge_index).__name__}, expected a tensor of shape (2, number of edges) "
+            "or a sparse adjacency matrix"
+        )
 
 
 def normalised_adjacency(
@@ -215,7 +220,6 @@ class _SymmetricProduct(torch.autograd.Function):
         return sparse_product(matrix, H.contiguous())
 
     @staticmethod
-    @backward_without_autocast
     def backward(ctx, gradient: Tensor) -> tuple[None, Tensor]:  # type: ignore[no-untyped-def, override]
         return None, symmetric_product(ctx.matrix, gradient)
 
@@ -236,7 +240,6 @@ class _LearnedProduct(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    @backward_without_autocast
     def backward(ctx, gradient: Tensor) -> tuple[None, Tensor, Tensor]:  # type: ignore[no-untyped-def, override]
         (H,), matrix = ctx.saved_tensors, ctx.matrix
         gradient = gradient.contiguous()

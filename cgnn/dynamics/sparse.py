@@ -6,9 +6,7 @@ Measured on Cora (13,264 stored values, 16 columns, one thread): torch's CSR ker
 in that form.
 """
 
-import functools
 import warnings
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -35,44 +33,37 @@ def with_values(matrix: Tensor, values: Tensor) -> Tensor:
 
 def sparse_product(matrix: Tensor, dense: Tensor, out: Tensor | None = None) -> Tensor:
     """``matrix @ dense`` without a gradient; written into ``out`` if given."""
-    if not _has_kernel(matrix):
-        product = torch.sparse.mm(matrix, dense, reduce="sum")
-        return product if out is None else out.copy_(product)
-    if out is None:
-        out = dense.new_empty(matrix.shape[0], dense.shape[1])
-    return out.addmm_(matrix, dense, beta=0)
+    with without_autocast(dense.device):
+        if not _has_kernel(matrix):
+            product = torch.sparse.mm(matrix, dense, reduce="sum")
+            return product if out is None else out.copy_(product)
+        if out is None:
+            out = dense.new_empty(matrix.shape[0], dense.shape[1])
+        return out.addmm_(matrix, dense, beta=0)
 
 
 def add_sparse_product(
     base: Tensor, matrix: Tensor, dense: Tensor, beta: float = 1, scale: float = 1, out: Tensor | None = None
 ) -> Tensor:
     """``beta * base + scale * matrix @ dense`` without a gradient; ``out`` may be ``base`` itself."""
-    if not _has_kernel(matrix):
-        product = torch.sparse.mm(matrix, dense, reduce="sum").mul_(scale)
-        return torch.add(product, base, alpha=beta, out=product if out is None else out)
-    if out is base:
-        # With out=base torch copies base onto itself first; the in-place form does not.
-        return base.addmm_(matrix, dense, beta=beta, alpha=scale)
-    if out is None:
-        return torch.addmm(base, matrix, dense, beta=beta, alpha=scale)
-    return torch.addmm(base, matrix, dense, beta=beta, alpha=scale, out=out)
+    with without_autocast(dense.device):
+        if not _has_kernel(matrix):
+            product = torch.sparse.mm(matrix, dense, reduce="sum").mul_(scale)
+            return torch.add(product, base, alpha=beta, out=product if out is None else out)
+        if out is base:
+            # With out=base torch copies base onto itself first; the in-place form does not.
+            return base.addmm_(matrix, dense, beta=beta, alpha=scale)
+        if out is None:
+            return torch.addmm(base, matrix, dense, beta=beta, alpha=scale)
+        return torch.addmm(base, matrix, dense, beta=beta, alpha=scale, out=out)
+
+
+_AS_IT_IS: AbstractContextManager[Any] = nullcontext()
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
-    """Autocast would hand bfloat16 to kernels that do not exist for sparse matrices."""
-    enabled = torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type)
-    return torch.autocast(device.type, enabled=False) if enabled else nullcontext()
-
-
-def backward_without_autocast(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """For the ``backward`` of an autograd function: a backward pass inside an autocast block is no reason to fail."""
-
-    @functools.wraps(backward)
-    def run(ctx: Any, gradient: Tensor, *more: Tensor) -> Any:
-        with without_autocast(gradient.device):
-            return backward(ctx, gradient, *more)
-
-    return run
+    """Autocast would hand bfloat16 to kernels that do not exist for sparse matrices, also in a backward pass."""
+    return torch.autocast(device.type, enabled=False) if torch.is_autocast_enabled(device.type) else _AS_IT_IS
 
 
 # torch multiplies CSR on a CPU through MKL; builds without it (ARM) only have the reducing kernel.

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from cgnn.dynamics.operator import Propagation
+from cgnn.dynamics.operator import Propagation, check_graph_type
 from cgnn.dynamics.problem import LinearODE
 from cgnn.dynamics.solvers import solve
 from cgnn.dynamics.sparse import without_autocast
@@ -149,9 +149,7 @@ class CGNNConv(nn.Module):
         if x.dim() != axes.count(",") + 1 or (self.replicas is not None and x.shape[1] != self.replicas):
             raise UserError(f"x: found shape {tuple(x.shape)}, expected {axes}")
         if x.layout != torch.strided:
-            raise UserError(
-                "x: found a sparse tensor, expected a dense one; CGNN takes sparse features"
-            )
+            raise UserError("x: found a sparse tensor, expected a dense one; CGNN takes sparse features")
         if not x.is_floating_point():
             raise UserError(f"x: found {x.dtype}, expected a floating-point dtype")
         if self.channels == -1:
@@ -162,6 +160,7 @@ class CGNNConv(nn.Module):
             raise UserError(
                 f"x: found {x.shape[0]} nodes, expected {self.num_nodes}; with num_nodes=None one α serves any graph"
             )
+        check_graph_type(edge_index)
         check_device("x", x, self.theta)
         for name, tensor in (("edge_index", edge_index), ("edge_weight", edge_weight)):
             if isinstance(tensor, Tensor):
@@ -207,7 +206,7 @@ class CGNNConv(nn.Module):
             )
 
         # A SparseTensor of torch_sparse is no tensor itself, but keeps the three it consists of.
-        graph = (edge_index,) if isinstance(edge_index, Tensor) or not hasattr(edge_index, "coo") else edge_index.coo()
+        graph = (edge_index,) if isinstance(edge_index, Tensor) else edge_index.coo()
         settings = (like.shape[0], like.dtype, like.device)
         return self._cache.get((*graph, edge_weight), settings, build) if self.cached else build()
 

@@ -14,7 +14,6 @@ from torch.autograd.function import once_differentiable
 from torch.nn.modules.lazy import LazyModuleMixin
 
 from cgnn.dynamics.sparse import (
-    backward_without_autocast,
     csr_tensor,
     sparse_product,
     with_values,
@@ -63,7 +62,6 @@ class _SparseTimesDense(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    @backward_without_autocast
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, None, Tensor]:  # type: ignore[override]
         (values,), x = ctx.saved_tensors, ctx.x
         transposed = x.transposed
@@ -182,9 +180,11 @@ class LazySparseLinear(LazyModuleMixin, SparseLinear):  # type: ignore[misc]
 
     def initialize_parameters(self, x: Tensor) -> None:
         """Called by torch before the first forward pass."""
-        if self.has_uninitialized_params():  # type: ignore[misc]
-            self.in_features = x.shape[-1]
-            stacked = () if self.replicas is None else (self.replicas,)
-            with torch.no_grad():
-                self.weight.materialize((*stacked, self.in_features, self.out_features))  # type: ignore[attr-defined]
-                self.reset_parameters()
+        if not self.has_uninitialized_params():  # type: ignore[misc]
+            self.in_features = self.weight.shape[-2]  # known from a state_dict
+            return
+        self.in_features = x.shape[-1]
+        stacked = () if self.replicas is None else (self.replicas,)
+        with torch.no_grad():
+            self.weight.materialize((*stacked, self.in_features, self.out_features))  # type: ignore[attr-defined]
+            self.reset_parameters()
