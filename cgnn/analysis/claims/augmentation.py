@@ -1,5 +1,6 @@
 """C13a and C13b: augmentation changes accuracy little, and stabilises training."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,8 +53,9 @@ def c13a(evidence: Evidence) -> Claim:
         if values is None:
             continue
         gap = paired(*values)
-        p = exact_equivalence(values[0] - values[1], CLOSE)
-        outcome = Outcome.CANNOT_FAIL if np.array_equal(*values) else close_outcome(gap, p, CLOSE)
+        same = np.array_equal(*values)
+        p = math.nan if same else exact_equivalence(values[0] - values[1], CLOSE)
+        outcome = Outcome.CANNOT_FAIL if same else close_outcome(gap, p, CLOSE)
         comparison = from_difference(Kind.EQUIVALENCE, f"{pair.label}: with − without", gap, p, outcome)
         comparisons.append(replace(comparison, method="equivalence, exact sign-flip"))
     if not comparisons:
@@ -64,8 +66,8 @@ def c13a(evidence: Evidence) -> Claim:
     if counted:
         far = max(counted, key=lambda item: abs(item.estimate))
         text += f"; the largest difference is {span(far, 2)} points ({far.label}, {p_text(far.p)})"
-    same = [item.label.split(":")[0] for item in judged if item.outcome is Outcome.CANNOT_FAIL]
-    text += f"; identical run by run: {', '.join(same)}." if same else "."
+    identical = [item.label.split(":")[0] for item in judged if item.outcome is Outcome.CANNOT_FAIL]
+    text += f"; identical run by run: {', '.join(identical)}." if identical else "."
     return conclude("C13a", test, text, [Part(Scope(), judged)])
 
 
@@ -74,8 +76,8 @@ def c13b(evidence: Evidence) -> Claim:
     test = (
         "Runs with the same seed that differ in augmentation alone: with it, fewer runs diverge (exact McNemar over "
         "all pairs) or the accuracies spread less (exact sign-flip test on distances from the median, one per "
-        "pair). One must hold at 5 % after Holm; it is contradicted if one shows the opposite. Without weights, and at the "
-        "weights' starting point, augmentation provably changes nothing, so only chance can pass this test there."
+        "pair). One must hold at 5 % after Holm; it is contradicted if one shows the opposite. Without weights, and at "
+        "the weights' starting point, augmentation provably changes nothing, so only chance can pass this test there."
     )
     pairs = _pairs(evidence.fidelity)
     if not pairs:
@@ -83,11 +85,11 @@ def c13b(evidence: Evidence) -> Claim:
     spreads = [item for pair in pairs if (item := _spread(pair)) is not None]
     diverged = _diverged(pairs)
     judged = tuple(_decided_by_holm(item) for item in adjust([diverged, *spreads]))
-    calmer = sum(item.passed for item in judged if item.kind is Kind.SPREAD)
+    tested = [item for item in judged if item.kind is Kind.SPREAD and item.outcome is not Outcome.CANNOT_FAIL]
     text = (
         f"Diverged runs: {diverged.details['with']:g} with and {diverged.details['without']:g} without augmentation of "
-        f"{diverged.n_a} pairs ({p_text(diverged.p)}); spread significantly smaller with augmentation in {calmer} of "
-        f"{len(spreads)} pairs of groups."
+        f"{diverged.n_a} pairs ({p_text(diverged.p)}); spread significantly smaller with augmentation in "
+        f"{sum(item.passed for item in tested)} of {len(tested)} pairs of groups."
     )
     return conclude("C13b", test, text, [Part(Scope(), judged, any_suffices=True)])
 
@@ -98,14 +100,14 @@ def _spread(pair: Pair) -> Comparison | None:
         return None
     a, b = (np.abs(value - np.median(value)) for value in values)
     gap = float(values[0].std(ddof=1) - values[1].std(ddof=1))
-    larger = sign_flip(a - b) < SIGNIFICANCE / 2
-    outcome = Outcome.CONTRADICTED if larger else Outcome.TOO_FEW_RUNS
-    outcome = Outcome.CANNOT_FAIL if np.array_equal(*values) else outcome
-    p = sign_flip(b - a)
+    if np.array_equal(*values):
+        p, outcome = math.nan, Outcome.CANNOT_FAIL
+    else:
+        p, larger = sign_flip(b - a), sign_flip(a - b) < SIGNIFICANCE / 2
+        outcome = Outcome.CONTRADICTED if larger else Outcome.TOO_FEW_RUNS
     label = f"{pair.label}: deviation with − without"
-    nan = float("nan")
     return Comparison(
-        Kind.SPREAD, label, gap, nan, nan, p, "points", "exact sign-flip", outcome, n_a=len(a), n_b=len(b)
+        Kind.SPREAD, label, gap, math.nan, math.nan, p, "points", "exact sign-flip", outcome, n_a=len(a), n_b=len(b)
     )
 
 
@@ -131,8 +133,8 @@ def _diverged(pairs: list[Pair]) -> Comparison:
         Kind.DIVERGED,
         "all pairs: diverged with − without",
         float(with_zeros - without),
-        float("nan"),
-        float("nan"),
+        math.nan,
+        math.nan,
         p,
         "runs",
         "exact McNemar",

@@ -77,8 +77,8 @@ def c9(evidence: Evidence) -> Claim:
     test = (
         "CGNN with the adjoint on each dataset, with the augmentation of the released code and without: peak memory "
         f"over {MIN_TIMES} ending times or more grows by at most {CONSTANT:.0%}, and "
-        f"GCN and GAT take as much at {DEEP} layers or fewer (the depth at which the straight line through their memory crosses it; the scale is ours, the paper gives "
-        "none). Memory counts carry no noise: no p."
+        f"GCN and GAT take as much at {DEEP} layers or fewer (the depth at which the straight line "
+        "through their memory crosses it; the scale is ours, the paper gives none). Memory counts carry no noise: no p."
     )
     parts = [_adjoint(evidence.profiles, method, reading) for method, reading in ADJOINT.items()]
     parts = [part for part in parts if part.main or part.comparisons]
