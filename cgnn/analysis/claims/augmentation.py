@@ -56,7 +56,9 @@ def c13a(evidence: Evidence) -> Claim:
         same = np.array_equal(*values)
         p = math.nan if same else exact_equivalence(values[0] - values[1], CLOSE)
         outcome = Outcome.CANNOT_FAIL if same else close_outcome(gap, p, CLOSE)
-        comparison = from_difference(Kind.EQUIVALENCE, f"{pair.label}: with − without", gap, p, outcome)
+        comparison = from_difference(
+            Kind.EQUIVALENCE, f"{pair.label}: with − without", gap, p, outcome, where=pair.label
+        )
         comparisons.append(replace(comparison, method="equivalence, exact sign-flip"))
     if not comparisons:
         return not_testable("C13a", test, NO_PAIRS)
@@ -66,7 +68,7 @@ def c13a(evidence: Evidence) -> Claim:
     if counted:
         far = max(counted, key=lambda item: abs(item.estimate))
         text += f"; the largest difference is {span(far, 2)} points ({far.label}, {p_text(far.p)})"
-    identical = [item.label.split(":")[0] for item in judged if item.outcome is Outcome.CANNOT_FAIL]
+    identical = [str(item.details["where"]) for item in judged if item.outcome is Outcome.CANNOT_FAIL]
     text += f"; identical run by run: {', '.join(identical)}." if identical else "."
     return conclude("C13a", test, text, [Part(Scope(), judged)])
 

@@ -62,7 +62,9 @@ def c5(evidence: Evidence) -> Claim:
             gap = compare(levels[max(deep)], levels[best])
             label = f"{where}: {max(deep):g} − {best:g} layers"
             comparisons.append(
-                directional(Kind.DIFFERENCE, label, gap, -1, refuted=beaten, best_at=top, better_elsewhere=beaten)
+                directional(
+                    Kind.DIFFERENCE, label, gap, -1, refuted=beaten, where=where, best_at=top, better_elsewhere=beaten
+                )
             )
     if not comparisons:
         return not_testable("C5", test, "no sweep over layers of GCN or GAT with 2 or 3 and more layers", missing)
@@ -71,7 +73,7 @@ def c5(evidence: Evidence) -> Claim:
         f"No depth significantly better than 2 or 3 layers, and a significant drop to the deepest, in "
         f"{sum(item.passed for item in comparisons)} of {len(comparisons)} sweeps; the smallest drop is {span(least)} "
         f"points ({least.label}, {p_text(least.p)}). "
-        + "; ".join(f"{item.label.split(':')[0]}: {_optimum(item)} layers" for item in comparisons)
+        + "; ".join(f"{item.details['where']}: {_optimum(item)} layers" for item in comparisons)
         + "."
     )
     return conclude("C5", test, text, [Part(Scope(), adjust(comparisons), tuple(missing))])
@@ -131,7 +133,7 @@ def c7(evidence: Evidence) -> Claim:
         missing = tuple(dict.fromkeys(name for part in parts for name in part.missing))
         return not_testable("C7", test, "no sweep of CGNN with and without H(0) over common ending times", missing)
     text = "; ".join(f"{part.scope.reading}, {item.label}: {span(item)} points" for part, item in judged) + "."
-    if any(part.scope.reading.endswith("printed") for part, _ in judged):
+    if any(part.comparisons for part, (_, form) in zip(parts, READINGS, strict=True) if form == "printed"):
         text += " Part of the fall under the printed equation may be decay of the state's scale, not over-smoothing."
     return conclude("C7", test, text, parts)
 
