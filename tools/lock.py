@@ -29,7 +29,10 @@ from packaging.version import InvalidVersion, Version
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13")
-PLATFORMS = ({"sys_platform": "linux", "platform_system": "Linux"}, {"sys_platform": "darwin", "platform_system": "Darwin"})
+PLATFORMS = (
+    {"sys_platform": "linux", "platform_system": "Linux"},
+    {"sys_platform": "darwin", "platform_system": "Darwin"},
+)
 #: Installed by a step of its own; the lock is installed with --no-deps, so pip does not ask for it.
 TORCH = "torch"
 #: What a CUDA build of torch brings along.
@@ -54,7 +57,10 @@ def main() -> None:
     parser.add_argument("--upgrade", action="store_true", help="do not keep the versions of the present lock")
     upgrade = parser.parse_args().upgrade
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    direct = [*project["dependencies"], *(text for extra in project["optional-dependencies"].values() for text in extra)]
+    direct = [
+        *project["dependencies"],
+        *(text for extra in project["optional-dependencies"].values() for text in extra),
+    ]
     direct = [text for text in direct if canonicalize_name(Requirement(text).name) != project["name"]]
     present = {} if upgrade else locked_versions(ROOT / "requirements.lock", ROOT / "requirements-torch.txt")
     resolved = resolve(direct, present)
@@ -109,7 +115,12 @@ def needed(direct: Iterable[str], resolved: Mapping[str, Mapping[str, Any]]) -> 
     everywhere = {(python, platform["sys_platform"]) for python in PYTHONS for platform in PLATFORMS}
     for python in PYTHONS:
         for platform in PLATFORMS:
-            environment = {**default_environment(), **platform, "python_version": python, "python_full_version": f"{python}.0"}
+            environment = {
+                **default_environment(),
+                **platform,
+                "python_version": python,
+                "python_full_version": f"{python}.0",
+            }
             for name in reachable(direct, resolved, environment):
                 found.setdefault(name, set()).add((python, platform["sys_platform"]))
     return {name: "" if places == everywhere else marker_of(places) for name, places in found.items()}

@@ -111,7 +111,8 @@ def recompute(row: Row, results: Path) -> dict[str, str]:
             value = row.get(f"sw_{field.name}") or getattr(usual, field.name)
             if value != getattr(usual, field.name):
                 words += ["--switch", f"{field.name}={value}"]
-        if row["dataset"] not in DATASETS:  # a graph of the user's own: the results tree has the only copy
+        if row["dataset"] not in DATASETS or not DATASETS[row["dataset"]].file_sets:
+            # A graph of the user's own, or one made by the config's parameters: the results tree has the only copy.
             words += ["--graph", str(results / "data" / row["dataset"] / "graph.npz")]
             words += ["--splits", str(results / "splits" / row["dataset"])]
         words += ["--device", "cpu" if row["device"] == "cpu" else "auto", "--threads", row["threads"]]
@@ -128,15 +129,15 @@ def judge(drawn: Drawn, again: Row) -> Check:
     wrong = [name for name in EXACT if row[name] != again[name]]
     unequal = [name for name in RESULTS if row[name] != again[name]]
     differences = tuple((name, row[name], again[name]) for name in (*wrong, *unequal))
-    if not differences:
-        return Check(drawn, Verdict.EQUAL, again)
     reasons = {"code_fingerprint": "other code", "versions": "other versions", "device": "other device"}
-    note = ", ".join(reason for name, reason in reasons.items() if row[name] != again[name]) or "other CPU"
+    note = ", ".join(reason for name, reason in reasons.items() if row[name] != again[name])
+    if not differences:
+        return Check(drawn, Verdict.EQUAL, again, note=note)
     same_training = bool(row["final_train_loss"]) and row["final_train_loss"] == again["final_train_loss"]
     if same_training:
         note = "the training repeats to the bit, these values do not"
     close = not wrong and not same_training and all(_close(name, row[name], again[name]) for name in unequal)
-    return Check(drawn, Verdict.CLOSE if close else Verdict.DIFFERENT, again, differences, note)
+    return Check(drawn, Verdict.CLOSE if close else Verdict.DIFFERENT, again, differences, note or "other CPU")
 
 
 def verify(
@@ -153,7 +154,9 @@ def verify(
         checks.append(check)
         published, recomputed = drawn.row["test_accuracy"] or drawn.row["status"], check.again.get("test_accuracy")
         note = f" ({check.note})" if check.note else ""
-        report(f"{published:>24}{recomputed or check.again.get('status', '-'):>12}  {drawn.label}: {check.verdict}{note}")
+        report(
+            f"{published:>24}{recomputed or check.again.get('status', '-'):>12}  {drawn.label}: {check.verdict}{note}"
+        )
         for name, before, after in check.differences:
             report(f"{'':>38}{name}: published {before}, recomputed {after}")
     return checks
