@@ -11,6 +11,7 @@ import pytest
 
 from cgnn.__main__ import main
 from cgnn.errors import UserError
+from cgnn.pipeline.crate import CRATE, PROFILES
 from cgnn.pipeline.manifest import MANIFEST, read_manifest
 from cgnn.pipeline.publish import BEGIN, END, UNCOMMITTED, adopt, commit_of, headline, publish, renew_readme
 
@@ -283,3 +284,63 @@ def test_the_readme_keeps_everything_outside_the_marks(tmp_path: Path):
     readme.write_text("# no marks\n")
     with pytest.raises(UserError, match="expected the marks"):
         renew_readme(readme, "new")
+
+
+def crate_of(target: Path) -> dict[str, dict]:
+    return {entity["@id"]: entity for entity in json.loads((target / CRATE).read_text())["@graph"]}
+
+
+def ids(value: object) -> set[str]:
+    return {item["@id"] for item in (value if isinstance(value, list) else [value])}  # type: ignore[index]
+
+
+def test_the_folder_is_a_workflow_run_crate_that_lists_every_file(results: Path, tmp_path: Path):
+    """The entities that RO-Crate 1.1, Workflow RO-Crate 1.0 and Workflow Run Crate 0.5 require."""
+    target = tmp_path / "published"
+    publish(results, target)
+    found = crate_of(target)
+    assert ids(found[CRATE]["conformsTo"]) >= {"https://w3id.org/ro/crate/1.1"}
+    root = found["./"]
+    assert root["name"] and root["description"] and root["datePublished"] and ids(root["license"]) <= set(found)
+    assert ids(root["conformsTo"]) == set(PROFILES) <= set(found)
+    published = {entry.path: entry for entry in read_manifest(target).files if entry.path != CRATE}
+    assert set(published) <= ids(root["hasPart"])
+    for name, entry in published.items():
+        assert "File" in found[name]["@type"]
+        assert (found[name]["sha256"], found[name]["contentSize"]) == (entry.sha256, str(entry.size))
+    workflow = found[root["mainEntity"]["@id"]]
+    assert workflow["@type"] == ["File", "SoftwareSourceCode", "ComputationalWorkflow"]
+    assert "snakemake" in found[workflow["programmingLanguage"]["@id"]]["name"].lower()
+    (run,) = (found[name] for name in ids(root["mentions"]))
+    assert run["@type"] == "CreateAction" and run["instrument"] == {"@id": workflow["@id"]}
+    assert {name for name in published if not name.startswith("code/")} == ids(run["result"])
+    assert "code/config.yaml" in ids(run["object"])
+    assert sum("ind.cora." in name and len(found[name]["sha256"]) == 64 for name in ids(run["object"])) == 8
+    assert run["endTime"] and ids(run["agent"]) <= set(found)
+
+
+def test_the_crate_passes_the_public_validator(results: Path, tmp_path: Path):
+    services = pytest.importorskip("rocrate_validator.services", reason="needs `pip install roc-validator`")
+    from rocrate_validator.models import Severity, ValidationSettings
+
+    publish(results, tmp_path / "published")
+    settings = ValidationSettings(
+        rocrate_uri=str(tmp_path / "published"),
+        profile_identifier="workflow-run-crate-0.5",
+        requirement_severity=Severity.REQUIRED,
+    )
+    found = services.validate(settings)
+    assert not found.has_issues(), [issue.message for issue in found.get_issues()]
+
+
+def test_a_crate_edited_by_hand_is_named(results: Path, tmp_path: Path):
+    target = tmp_path / "published"
+    publish(results, target)
+    (target / CRATE).write_text("{}")
+    (results / "runs.csv").write_text("dataset\nciteseer\n")
+    assert_refused(results, target, rf"last wrote: {CRATE}\.", watched=target)
+
+
+def test_the_benchmark_that_a_verdict_used_is_published(results: Path, tmp_path: Path):
+    (results / "bench.json").write_text("{}")
+    assert "bench.json" in publish(results, tmp_path / "published")
