@@ -109,7 +109,8 @@ def run(args: argparse.Namespace) -> None:
     _write_trials(args.trials_out, trials, list(space))
     completed = sum(trial.result.accuracy is not None for trial in trials)
     if args.plots:
-        write_plots(client, args.plots, completed, args.seed, args.plotlyjs)
+        subject = f"{args.model} on {args.dataset}, {args.split} split, preset {args.preset}"
+        write_plots(client, args.plots, completed, args.seed, args.plotlyjs, subject)
     notes = {"trials": len(trials), "completed": completed, "code_fingerprint": fingerprint}
     if best is None:
         # This is an outcome, not an error: the trainings that follow will show the same status in their rows.
