@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 help:
 	@echo "make quick    the whole DAG at a small budget, on real data"
 	@echo "make test     the tests"
-	@echo "make paper    the whole paper (hours); stopped, it continues where it was"
+	@echo "make paper    the whole paper (hours); you can interrupt it, and rerunning resumes"
 	@echo "make lint     ruff, snakefmt, snakemake --lint, mypy, import-linter"
 	@echo "make bench    speed and memory, side by side with the released recipe"
 	@echo "make clean    remove caches and the quick results; data, .venv and results/paper stay"
@@ -30,12 +30,14 @@ $(INSTALLED): requirements.lock pyproject.toml
 	  echo "$$wanted" > $@; \
 	else touch $@; fi
 
-# Why a job runs can be a hundred file names long; `snakemake -n` says it.
+# The logger prints one line per finished job; the full log is in .snakemake/log.
+RUN := PYTHONPATH=$(CURDIR)/workflow/terminal$${PYTHONPATH:+:$$PYTHONPATH} snakemake --cores all --logger cgnn
+
 quick: install
-	snakemake --cores all --quiet reason --configfile config/quick.yaml
+	@$(RUN) --configfile config/quick.yaml
 
 paper: install
-	snakemake --cores all --quiet reason
+	@$(RUN)
 
 test: install
 	python -m pytest -n 2 --dist loadgroup

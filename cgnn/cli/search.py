@@ -130,7 +130,8 @@ def run(args: argparse.Namespace) -> None:
     _write_trials(args.trials_out, trials, list(space))
     if args.plots:
         completed = sum(trial.result.accuracy is not None for trial in trials)
-        write_plots(client, args.plots, completed, args.seed, args.plotlyjs)
+        subject = f"{args.model} on {args.dataset}, {args.split} split, preset {args.preset}"
+        write_plots(client, args.plots, completed, args.seed, args.plotlyjs, subject)
     failed = sum(trial.status != "completed" for trial in trials)
     notes = {
         "trials": len(trials),

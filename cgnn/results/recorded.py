@@ -23,7 +23,7 @@ CURVES = ("train_loss", "validation_accuracy", "test_accuracy")
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """Of replicas that ended well: curves (R, epochs), accuracies in percent; α (R, n), or (R, 0) if none is learned."""
+    """Of replicas that ended well: curves (R, epochs), accuracies in percent; α (R, n), or (R, 0) without one."""
 
     dataset: str
     model: str

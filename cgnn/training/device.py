@@ -109,8 +109,8 @@ class PeakMemory:
 
     def __enter__(self) -> "PeakMemory":
         if self.device.type == "cpu":
-            activities = [torch.profiler.ProfilerActivity.CPU]
-            self._profile = torch.profiler.profile(activities=activities, profile_memory=True)
+            # The profile inside torch.profiler.profile, which would import torch's compiler first: seconds per job.
+            self._profile = torch.autograd.profiler.profile(profile_memory=True)
             self._profile.__enter__()
         self.restart()
         return self
@@ -131,7 +131,7 @@ class PeakMemory:
         self._profile.__exit__(*error)
         events = [
             event
-            for event in self._profile.profiler.kineto_results.events()  # type: ignore[union-attr]
+            for event in self._profile.kineto_results.events()  # type: ignore[union-attr]
             if event.name() in ("[memory]", self.MARK)
         ]
         held = 0
