@@ -112,6 +112,8 @@ def sign_flip(values: Numbers) -> float:
     data = np.asarray(values, dtype=float)
     if data.size < 2:
         return math.nan
+    from scipy import stats
+
     found = stats.permutation_test(
         (data,),
         lambda sample, axis: np.mean(sample, axis=axis),
@@ -135,6 +137,8 @@ def bootstrap(samples: Sequence[Numbers], statistic: Callable[..., np.ndarray]) 
 
     ``statistic`` takes the samples and ``axis``. The seed is fixed, so that verdicts repeat.
     """
+    from scipy import stats
+
     drawn = stats.bootstrap(
         [np.asarray(sample, dtype=float) for sample in samples],
         statistic,

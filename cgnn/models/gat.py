@@ -1,6 +1,6 @@
 """GAT (Veličković et al., ICLR 2018) on PyTorch Geometric's layer, at any depth."""
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -56,7 +56,7 @@ class GAT(nn.Module):
         self._edges.clear()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        edges = cached_edges(self._edges, edge_index, x, self.convs[0].bias, self.fused)
+        edges = cached_edges(self._edges, edge_index, x, cast(Tensor, self.convs[0].bias), self.fused)
         hidden = self.convs[0](x, edges)
         for conv in self.convs[1:]:
             hidden = self._drop(functional.elu(hidden), self.dropout, self.training)

@@ -1,7 +1,7 @@
 """GCN (Kipf & Welling, ICLR 2017) on PyTorch Geometric's layer, at any depth."""
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -61,7 +61,8 @@ class GCN(nn.Module):
         return groups + ([{"params": later, "weight_decay": 0.0}] if later else [])
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, self.convs[0].bias, self.fused)
+        like = cast(Tensor, self.convs[0].bias)
+        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, like, self.fused)
         hidden = self.convs[0](x, *propagation)
         for conv in self.convs[1:]:
             activated = hidden.relu()

@@ -44,7 +44,10 @@ class Planned:
     def search(self) -> Search | None:
         """The search this training takes its hyperparameters from."""
         t = self.training
-        return Search(t.dataset, t.split_kind, t.model, t.preset) if t.hyperparameter_source == "search" else None
+        if t.hyperparameter_source != "search":
+            return None
+        # Every rule of drawing random splits is trained with the hyperparameters of the random protocol.
+        return Search(t.dataset, "fixed" if t.split == "fixed" else "random", t.model, t.preset)
 
     def files(self, config: Config) -> list[str]:
         """The chunk files that hold its replicas, existing ones kept."""
@@ -121,22 +124,25 @@ def residual(config: Config) -> Iterator[Planned]:
 
 
 def sweeps(config: Config) -> Iterator[Planned]:
-    """Figure 2: accuracy against layers or ending time."""
+    """Figure 2: accuracy against layers or ending time, and the other readings of CGNN without H(0) (claim C7)."""
     section = config["sweeps"]
     for dataset in _chosen(config, section["datasets"]):
-        for axis in ("layers", "t1"):
-            for model in section[axis]["models"]:
-                for value in section[axis]["values"]:
-                    training = Training(
-                        dataset,
-                        "fixed",
-                        model,
-                        section["preset"],
-                        variant=f"{axis}-{value:g}",
-                        settings=as_pairs({MODELS[model].axis or "t1": float(value)}),
-                        epochs=section["epochs"].get(dataset, section["epochs"]["default"]),
-                    )
-                    yield Planned("sweeps", training, section["seeds"])
+        main = {"preset": section["preset"], "switches": {}}
+        blocks = [(axis, "", {**main, **section[axis]}) for axis in ("layers", "t1")]
+        blocks += [("t1", f"-{name}", {**section["t1"], **entry}) for name, entry in active(section["readings"]).items()]
+        for axis, reading, block in blocks:
+            for model, value in product(block["models"], block["values"]):
+                training = Training(
+                    dataset,
+                    "fixed",
+                    model,
+                    block["preset"],
+                    variant=f"{axis}-{value:g}{reading}",
+                    switches=as_pairs(block.get("switches", {})),
+                    settings=as_pairs({MODELS[model].axis or "t1": float(value)}),
+                    epochs=section["epochs"].get(dataset, section["epochs"]["default"]),
+                )
+                yield Planned("sweeps", training, section["seeds"])
 
 
 def fidelity(config: Config) -> Iterator[Planned]:

@@ -18,7 +18,8 @@ def gpu_request(jobs: Mapping[str, Any], gpus: int) -> str:
 
 def gpu_resources(jobs: Mapping[str, Any]) -> dict[str, Any]:
     """How a job asks for a GPU: locally Snakemake counts them, Slurm knows two ways."""
-    asked: dict[str, Any] = {"none": {}, "gpu": {"gpu": 1}, "gres": {"gres": "gpu:1"}}[jobs["gpu_request"]]
+    ways: dict[str, dict[str, Any]] = {"none": {}, "gpu": {"gpu": 1}, "gres": {"gres": "gpu:1"}}
+    asked = ways[jobs["gpu_request"]]
     return asked | ({"slurm_partition": jobs["gpu_partition"]} if asked and jobs["gpu_partition"] else {})
 
 

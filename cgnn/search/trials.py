@@ -66,8 +66,8 @@ def evaluate(task: Task, workers: int, jobs: Iterable[Job]) -> Iterator[tuple[Jo
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_die_with_parent) as pool:
         running: dict[Any, Job] = {pool.submit(run_job, task, first): first}
         while running:
-            while len(running) < workers and (job := next(waiting, None)) is not None:
-                running[pool.submit(run_job, task, job)] = job
+            while len(running) < workers and (following := next(waiting, None)) is not None:
+                running[pool.submit(run_job, task, following)] = following
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
 
@@ -89,7 +89,7 @@ def run_job(task: Task, job: Job) -> Result:
     graph, split = _load(task.graph, task.splits[min(job.replica, len(task.splits) - 1)])
     outcome = next(iter(run_experiment(experiment, graph, {job.replica: split})))
     seconds = round(time.perf_counter() - started, 3)
-    if outcome.status != "ok":
+    if outcome.selected is None:
         return Result(outcome.status, None, seconds)
     return Result("completed", float(outcome.selected.validation_accuracy), seconds)
 
