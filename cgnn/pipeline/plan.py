@@ -129,7 +129,9 @@ def sweeps(config: Config) -> Iterator[Planned]:
     for dataset in _chosen(config, section["datasets"]):
         main = {"preset": section["preset"], "switches": {}}
         blocks = [(axis, "", {**main, **section[axis]}) for axis in ("layers", "t1")]
-        blocks += [("t1", f"-{name}", {**section["t1"], **entry}) for name, entry in active(section["readings"]).items()]
+        blocks += [
+            ("t1", f"-{name}", {**section["t1"], **entry}) for name, entry in active(section["readings"]).items()
+        ]
         for axis, reading, block in blocks:
             for model, value in product(block["models"], block["values"]):
                 training = Training(

@@ -50,7 +50,7 @@ def record(training: "Training", graph: "Graph", recordings: Mapping[int, Mappin
     """The recordings of a training's replicas, by replica."""
     replicas = sorted(recordings)
     stacked = {
-        name: np.array([recordings[replica][name] for replica in replicas], dtype=np.float32).reshape(len(replicas), -1)
+        name: np.array([recordings[replica][name] for replica in replicas] or np.empty((0, 0)), dtype=np.float32)
         for name in (*CURVES, "alpha")
     }
     degree = np.bincount(graph.edges.ravel(), minlength=graph.num_nodes)

@@ -137,7 +137,6 @@ class KnowsItsNodes(torch.nn.Module):
         return self.layer(x.to_dense())
 
 
-@pytest.mark.xfail(strict=True, reason="cgnn/training/replicas.py does not call data.original_order yet")
 def test_recorded_alpha_is_in_the_graphs_own_order(small_graph: Graph) -> None:
     data = graph_tensors(small_graph, "rows", torch.device("cpu"))
     settings = published("cora", "fixed", "cgnn")
@@ -149,7 +148,6 @@ def test_recorded_alpha_is_in_the_graphs_own_order(small_graph: Graph) -> None:
     np.testing.assert_array_equal(outcome.alpha, np.arange(200))
 
 
-@pytest.mark.xfail(strict=True, reason="cgnn/cli/train.py does not call fidelity_for yet")
 def test_training_on_a_graph_of_ones_own_uses_its_owners_features(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     labels = np.arange(60) % 2

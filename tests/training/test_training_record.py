@@ -35,9 +35,7 @@ def parsed(words: list[str]) -> Training:
     epochs=st.one_of(st.none(), st.integers(1, 1000)),
 )
 def test_a_record_survives_the_command_line(dataset, split, model, preset, source, variant, switches, values, epochs):
-    record = Training(
-        dataset, split, model, preset, source, variant, as_pairs(switches), as_pairs(values), epochs
-    )
+    record = Training(dataset, split, model, preset, source, variant, as_pairs(switches), as_pairs(values), epochs)
     assert parsed(record.arguments()) == record
 
 

@@ -64,8 +64,14 @@ def test_the_configs_that_come_with_the_project_are_good(name):
         ({"datasets": {"mine": {"path": ""}}}, ["datasets.mine.path", "not empty"]),
         ({"datasets": {"mine": {"path": 3}}}, ["datasets.mine.path", "3", "text"]),
         ({"datasets": {"mine": 3}}, ["datasets.mine", "3", "true, false or a mapping"]),
-        ({"datasets": {"mine": {"path": "no/such.npz"}}}, ["datasets.mine.path", "no/such.npz", "there is no such file"]),
-        ({"datasets": {"mine": {"path": "a.npz", "features": "row"}}}, ["datasets.mine.features", "did you mean rows?"]),
+        (
+            {"datasets": {"mine": {"path": "no/such.npz"}}},
+            ["datasets.mine.path", "no/such.npz", "there is no such file"],
+        ),
+        (
+            {"datasets": {"mine": {"path": "a.npz", "features": "row"}}},
+            ["datasets.mine.features", "did you mean rows?"],
+        ),
         ({"protocol": {"split_sizes": {"cora": {"test": 1.5}}}}, ["protocol.split_sizes.cora.test", "1.5", "fraction"]),
         ({"protocol": {"split_sizes": {"cora": {"test": 0}}}}, ["protocol.split_sizes.cora.test", "more than 0"]),
         ({"search": {"spaces": {"gcn": {"lr": "loguniform(1e-3)"}}}}, ["search.spaces.gcn.lr", "loguniform(1e-3)"]),
@@ -82,8 +88,16 @@ def test_a_wrong_value_is_named_with_what_is_allowed(changes, expected):
 @pytest.mark.parametrize(
     ("changes", "wrong", "right"),
     [
-        ({"datasets": {"synthetic": {"nodes": 40, "classez": 4}}}, "synthetic.classez: .* did you mean classes?", "nodes"),
-        ({"datasets": {"mine": {"path": "a.npz", "feature": "rows"}}}, "mine.feature: .* did you mean features?", "path"),
+        (
+            {"datasets": {"synthetic": {"nodes": 40, "classez": 4}}},
+            "synthetic.classez: .* did you mean classes?",
+            "nodes",
+        ),
+        (
+            {"datasets": {"mine": {"path": "a.npz", "feature": "rows"}}},
+            "mine.feature: .* did you mean features?",
+            "path",
+        ),
         (
             {"experiments": {"main": {"model": ["gcn"]}}},
             "main.model: unknown key .* did you mean models?",
