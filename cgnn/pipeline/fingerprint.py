@@ -17,12 +17,11 @@ DECIDES_NOTHING = {
     "cgnn.training.gpus": "chooses which of several equal GPUs a job takes; a row names the card",
     "cgnn.pipeline.fingerprint": "computes fingerprints",
     "cgnn.pipeline.provenance": "combines fingerprints, and a different combination is a different fingerprint",
-    "cgnn.models.records": "a training's fingerprint holds the record of its own model",
     "cgnn.datasets.registry": "only by hand: a job is given the files of its graph and splits",
 }
 
 
-def code_fingerprint(*modules: str, package: Path = PACKAGE) -> str:
+def code_fingerprint(*modules: str, without: tuple[str, ...] = (), package: Path = PACKAGE) -> str:
     """Hash over the import closure, inside ``cgnn/``, of ``modules`` (dotted names).
 
     It is taken on the syntax tree without docstrings and help texts, so editing a comment changes nothing and editing a
@@ -30,18 +29,18 @@ def code_fingerprint(*modules: str, package: Path = PACKAGE) -> str:
     (models, solvers) are not followed: the caller names the one it uses.
     """
     digest = hashlib.sha256()
-    for name in sorted(import_closure(*modules, package=package)):
+    for name in sorted(import_closure(*modules, without=without, package=package)):
         digest.update(f"{name}\0{_read(name, package).tree_hash}\0".encode())
     return digest.hexdigest()[:16]
 
 
-def import_closure(*modules: str, package: Path = PACKAGE) -> frozenset[str]:
-    """All modules of the package that running ``modules`` can import, but for those that decide nothing."""
+def import_closure(*modules: str, without: tuple[str, ...] = (), package: Path = PACKAGE) -> frozenset[str]:
+    """All modules of the package that running ``modules`` can import, but for ``without`` and what decides nothing."""
     seen: set[str] = set()
     waiting = list(modules)
     while waiting:
         name = waiting.pop()
-        if name in seen or (name in DECIDES_NOTHING and name not in modules):
+        if name in seen or name in without or (name in DECIDES_NOTHING and name not in modules):
             continue
         seen.add(name)
         waiting += [found for found in _read(name, package).imports if _exists(found, package)]

@@ -14,6 +14,10 @@ from cgnn.paper.fidelity import Fidelity
 from cgnn.pipeline.fingerprint import code_fingerprint
 
 
+#: A training's fingerprint holds the record of its own model instead.
+TABLE_OF_MODELS = "cgnn.models.records"
+
+
 @cache
 def command_fingerprint(command: str, *modules: str) -> str:
     """Of ``python -m cgnn COMMAND`` and the modules that it imports by name."""
@@ -26,7 +30,7 @@ def model_fingerprint(command: str, model: str, fidelity: Fidelity) -> str:
 
     The table of models is no part of it, so adding a model reruns none of the others.
     """
-    code = command_fingerprint(command, *registry.modules_of(model, fidelity))
+    code = code_fingerprint(f"cgnn.cli.{command}", *registry.modules_of(model, fidelity), without=(TABLE_OF_MODELS,))
     record = json.dumps(registry.entry(model).deciding(), sort_keys=True)
     return hashlib.sha256(f"{code}\0{record}".encode()).hexdigest()[:16]
 

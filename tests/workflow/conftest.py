@@ -147,6 +147,23 @@ class Project:
             stream.write(text)
 
 
+#: Makes each job of a finished tree write down which modules it imported; see test_fingerprints_of_jobs.py.
+RECORDER = """
+def _record_modules() -> None:
+    import json
+    import os
+
+    folder = Path("modules")
+    folder.mkdir(exist_ok=True)
+    found = sorted(name for name in sys.modules if name.partition(".")[0] == "cgnn")
+    (folder / f"{os.getpid()}.json").write_text(json.dumps({"arguments": sys.argv[1:], "modules": found}))
+
+
+__import__("atexit").register(_record_modules)
+
+"""
+
+
 def make_project(path: Path) -> Project:
     """The working tree's code and the tiny config, nothing computed."""
     path.mkdir(parents=True)
@@ -177,7 +194,12 @@ def finished_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (target / "complete").is_file():
             shutil.rmtree(target, ignore_errors=True)
-            done = make_project(target).snakemake()
+            project = make_project(target)
+            entry = target / "cgnn/__main__.py"
+            last = 'if __name__ == "__main__":'
+            assert last in entry.read_text()
+            entry.write_text(entry.read_text().replace(last, RECORDER + last))
+            done = project.snakemake()
             assert done.returncode == 0, done.stdout[-6000:]
             (target / "complete").touch()
     return target
