@@ -65,6 +65,7 @@ def test_the_wheel_alone_trains_a_step(project, tmp_path):
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
     build = ["wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", str(tmp_path), str(source)]
     subprocess.run([*pip, *build], check=True)
+    clean = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
     (wheel,) = tmp_path.glob("cgnn-*.whl")
 
     with zipfile.ZipFile(wheel) as archive:
@@ -83,7 +84,9 @@ def test_the_wheel_alone_trains_a_step(project, tmp_path):
     python = environment / "bin" / "python"
     (site,) = environment.glob("lib/python*/site-packages")
     link(CORE, site)
-    subprocess.run([*pip, "--python", str(python), "install", "--no-deps", "--no-index", str(wheel)], check=True)
+    subprocess.run(
+        [*pip, "--python", str(python), "install", "--no-deps", "--no-index", str(wheel)], check=True, env=clean
+    )
 
     script = tmp_path / "step.py"
     script.write_text(
@@ -112,7 +115,6 @@ else:
 """,
         encoding="utf-8",
     )
-    clean = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
     subprocess.run([str(python), str(script)], check=True, cwd=tmp_path, env=clean)
     verb = [str(python), "-m", "cgnn", "train", "--help"]
     help_text = subprocess.run(verb, capture_output=True, text=True, cwd=tmp_path, env=clean, check=False)
