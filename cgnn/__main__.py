@@ -12,8 +12,18 @@ VERBS = sorted(path.stem for path in (Path(__file__).parent / "cli").glob("[a-z]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Import the asked verb's module alone (torch takes seconds) and run it."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    """Run a verb; without the packages of the workflow, say how to install them."""
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] == "cgnn":
+            raise
+        print(f"cgnn: needs the package {error.name}; run `pip install 'cgnn[workflow]'`", file=sys.stderr)
+        return 2
+
+
+def _run(arguments: list[str]) -> int:
+    """Import the requested verb's module alone (torch takes seconds) and run it."""
     parser = argparse.ArgumentParser(prog="cgnn", description="Continuous Graph Neural Networks, rebuilt.")
     subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     asked = [word for word in arguments[:1] if word in VERBS]

@@ -22,13 +22,13 @@ def csr_tensor(crow: Tensor, col: Tensor, values: Tensor, shape: tuple[int, int]
         crow, col = crow.to(torch.int32), col.to(torch.int32)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*Sparse CSR tensor support is in beta.*")
-        return torch.sparse_csr_tensor(crow, col, values, shape, check_invariants=False)
+        return torch.sparse_csr_tensor(crow, col, values, shape, device=values.device, check_invariants=False)
 
 
 def with_values(matrix: Tensor, values: Tensor) -> Tensor:
     """The same sparsity pattern with other values."""
     pattern = (matrix.crow_indices(), matrix.col_indices())
-    return torch.sparse_csr_tensor(*pattern, values, matrix.shape, check_invariants=False)
+    return torch.sparse_csr_tensor(*pattern, values, matrix.shape, device=values.device, check_invariants=False)
 
 
 def sparse_product(matrix: Tensor, dense: Tensor, out: Tensor | None = None) -> Tensor:
