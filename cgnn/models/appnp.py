@@ -65,8 +65,10 @@ class APPNP(nn.Module):
         hidden = quick_dropout(self.encoder(x).relu(), self.dropout, self.training)
         start = self.decoder(hidden)
         if self.training and self.edge_dropout > 0:
-            return self._pyg(start, *cached_propagation(self._edges, edge_index, edge_weight, x, start, fused=False))
-        propagation = cached_propagation(self._fused, edge_index, edge_weight, x, start)
+            return self._pyg(
+                start, *cached_propagation(self._edges, edge_index, edge_weight, x, start.dtype, fused=False)
+            )
+        propagation = cached_propagation(self._fused, edge_index, edge_weight, x, start.dtype)
         if len(propagation) == 2:  # a directed graph, or weights that are learned
             return self._pyg(start, *propagation)
         Z = start

@@ -61,7 +61,8 @@ class GCN(nn.Module):
         return groups + ([{"params": later, "weight_decay": 0.0}] if later else [])
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, self.convs[0].bias, self.fused)
+        dtype = next(self.parameters()).dtype
+        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, dtype, self.fused)
         hidden = self.convs[0](x, *propagation)
         for conv in self.convs[1:]:
             activated = hidden.relu()
