@@ -56,7 +56,7 @@ class GAT(nn.Module):
         self._edges.clear()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        edges = cached_edges(self._edges, edge_index, x, cast(Tensor, self.convs[0].bias), self.fused)
+        edges = cached_edges(self._edges, edge_index, x, next(self.parameters()).dtype, self.fused)
         hidden = self.convs[0](x, edges)
         for conv in self.convs[1:]:
             hidden = self._drop(functional.elu(hidden), self.dropout, self.training)
@@ -76,10 +76,10 @@ def gat_edges(edge_index: Tensor, num_nodes: int, dtype: torch.dtype, fused: boo
 
 
 def cached_edges(
-    cache: GraphCache[Tensor | AttentionPattern], edge_index: Tensor, x: Tensor, like: Tensor, fused: bool
+    cache: GraphCache[Tensor | AttentionPattern], edge_index: Tensor, x: Tensor, dtype: torch.dtype, fused: bool
 ) -> Tensor | AttentionPattern:
-    """:func:`gat_edges` for the nodes of x in the dtype of ``like``, computed again when the graph changes."""
-    nodes, dtype = x.size(0), like.dtype
+    """:func:`gat_edges` for the nodes of x, computed again when the graph changes."""
+    nodes = x.size(0)
     return cache.get((edge_index,), (nodes, dtype), lambda: gat_edges(edge_index, nodes, dtype, fused))
 
 

@@ -61,8 +61,8 @@ class GCN(nn.Module):
         return groups + ([{"params": later, "weight_decay": 0.0}] if later else [])
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        like = cast(Tensor, self.convs[0].bias)
-        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, like, self.fused)
+        dtype = next(self.parameters()).dtype
+        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, dtype, self.fused)
         hidden = self.convs[0](x, *propagation)
         for conv in self.convs[1:]:
             activated = hidden.relu()

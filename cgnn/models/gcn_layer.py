@@ -56,11 +56,11 @@ def cached_propagation(
     edge_index: Tensor,
     edge_weight: Tensor | None,
     x: Tensor,
-    like: Tensor,
+    dtype: torch.dtype,
     fused: bool = True,
 ) -> Propagation:
-    """:func:`gcn_propagation` for the nodes of x in the dtype of ``like``, computed again when the graph changes."""
-    nodes, dtype = x.size(0), like.dtype
+    """:func:`gcn_propagation` for the nodes of x, computed again when the graph changes."""
+    nodes = x.size(0)
     return cache.get(
         (edge_index, edge_weight),
         (nodes, dtype),

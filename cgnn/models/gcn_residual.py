@@ -55,7 +55,7 @@ class ResidualGCN(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         hidden = self.encoder(x)
-        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, hidden, self.fused)
+        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, hidden.dtype, self.fused)
         for conv in self.convs:
             hidden = hidden + conv(self._drop(hidden, self.dropout, self.training), *propagation).relu()
         return self.decoder(hidden)
