@@ -1,12 +1,16 @@
 """Rules of single claims: protocols, readings, margins, and what does not count."""
 
+from dataclasses import replace
+
 import made_up
 import pandas as pd
 import pytest
-from judging import augmented, both_kinds, judged, profile, residual, sweep, tables, without_h0
+from judging import NOTHING, augmented, both_kinds, judged, profile, residual, sweep, tables, without_h0
 from made_up import rows
 
 from cgnn.analysis.claims.base import Kind, Outcome, Verdict, grade
+from cgnn.analysis.rows import Protocol
+from cgnn.analysis.verdicts import TESTS
 from cgnn.paper.fidelity import preset
 
 LATE = {15.0: 82.0, 20.0: 82.0, 30.0: 82.0}
@@ -49,6 +53,14 @@ def test_a_protocol_that_decides_nothing_changes_no_verdict(verdict):
     other = other.assign(hyperparameter_source="search")
     claim = judged("C1", runs=pd.concat([tables("fixed", gcn=80.0, gat=80.0), other]))
     assert claim.verdict is Verdict.REPRODUCED
+
+
+def test_what_only_another_protocol_ran_is_shown_and_does_not_decide():
+    searched = tables("fixed", cgnn_weight=82.0).assign(hyperparameter_source="search")
+    runs = pd.concat([searched, tables("fixed", gcn=80.0, gat=80.0)])
+    claim = TESTS["C1"](replace(NOTHING, runs=runs, protocol=Protocol("search", "released")))
+    assert claim.verdict is Verdict.NOT_TESTABLE and claim.comparisons == ()
+    assert by_protocol(claim)["released/published, fixed"] is Verdict.REPRODUCED
 
 
 def test_splits_drawn_by_another_rule_are_a_protocol_of_their_own():
