@@ -230,7 +230,7 @@ def grade(outcomes: Sequence[Outcome], missing: Sequence[str] = (), any_suffices
     return Verdict.NOT_REPRODUCED if Outcome.CONTRADICTED in counted else Verdict.TOO_FEW_RUNS
 
 
-TOO_FEW = "too few runs to tell: the intervals hold both what the claim says and its opposite"
+TOO_FEW = "too few runs, points or timings to tell: they agree with the claim and with its opposite"
 NO_TEST = "both sides of every comparison are identical, so nothing was tested"
 
 
