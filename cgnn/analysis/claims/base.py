@@ -230,7 +230,7 @@ def grade(outcomes: Sequence[Outcome], missing: Sequence[str] = (), any_suffices
     return Verdict.NOT_REPRODUCED if Outcome.CONTRADICTED in counted else Verdict.TOO_FEW_RUNS
 
 
-TOO_FEW = "too few runs to tell: the intervals hold both what the claim says and its opposite"
+TOO_FEW = "too few runs, points or timings to tell: they agree with the claim and with its opposite"
 NO_TEST = "both sides of every comparison are identical, so nothing was tested"
 
 
@@ -253,9 +253,13 @@ def _overall(main: Verdict, judged: Sequence[tuple[Part, Verdict]]) -> Verdict:
     return Verdict.DEPENDS if len(decided) > 1 else main
 
 
-def not_testable(identifier: str, test: str, why: str, missing: Sequence[str] = ()) -> Claim:
+def not_testable(
+    identifier: str, test: str, why: str, missing: Sequence[str] = (), parts: Sequence[Part] = ()
+) -> Claim:
+    """A claim without a comparison under the main protocol; ``parts`` show what other protocols say."""
+    missing = missing or tuple(dict.fromkeys(name for part in parts if part.main for name in part.missing))
     text = f"Not testable here: {why}."
-    return Claim(identifier, Verdict.NOT_TESTABLE, test, text, missing=tuple(missing), why=why)
+    return Claim(identifier, Verdict.NOT_TESTABLE, test, text, tuple(parts), tuple(missing), why)
 
 
 def signed(value: float, digits: int = 1) -> str:

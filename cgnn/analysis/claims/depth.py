@@ -91,8 +91,7 @@ def c6(evidence: Evidence) -> Claim:
     parts = [part for part in parts if part.main or part.comparisons]
     main = [item for part in parts if part.main for item in part.comparisons]
     if not main:
-        missing = parts[0].missing if parts else ()
-        return not_testable("C6", test, f"no sweep of CGNN over ending times on both sides of {LATE:g}", missing)
+        return not_testable("C6", test, f"no sweep of CGNN over ending times on both sides of {LATE:g}", parts=parts)
     text = "; ".join(f"{item.label}: {span(item)} points, {_optimum(item, 't = ')}" for item in main) + "."
     return conclude("C6", test, text, parts)
 
@@ -212,8 +211,7 @@ def c12(evidence: Evidence) -> Claim:
     parts = [_residual(rows[rows["split_kind"] == kind], kind, evidence.reported) for kind in ("fixed", "random")]
     judged = [item for part in parts for item in part.comparisons]
     if not judged:
-        missing = [name for part in parts for name in part.missing]
-        return not_testable("C12", test, "no residual GCN of 2 and of more layers that learned", missing)
+        return not_testable("C12", test, "no residual GCN of 2 and of more layers that learned", parts=parts)
     most = max(judged, key=lambda item: item.estimate)
     text = (
         f"Of {len(judged)} comparisons with 2 layers, {sum(item.low > 0 for item in judged)} show a significant gain; "
