@@ -131,8 +131,11 @@ def save_graph(graph: Graph, path: Path | str) -> None:
         np.savez(stream, allow_pickle=False, **arrays)
 
 
-def load_graph(path: Path | str) -> Graph:
-    """Read a graph back and check that its content still has the sha256 it was saved with."""
+def load_graph(path: Path | str, *, dataset: str | None = None) -> Graph:
+    """Read a graph back and check that its content still has the sha256 it was saved with.
+
+    With ``dataset``, it must also be the graph of that name.
+    """
     arrays = read_npz(path)
     try:
         graph = Graph(
@@ -158,6 +161,11 @@ def load_graph(path: Path | str) -> Graph:
         raise UserError(
             f"{path}: damaged or edited: its content has sha256 {graph.sha256}, expected {expected}. "
             "Delete it and run `cgnn graph` again."
+        )
+    if dataset is not None and graph.name != dataset:
+        raise UserError(
+            f"{path}: this is the graph {graph.name}, but the dataset {dataset} is asked for. Seeds, settings and rows "
+            f"go by the name: use `--dataset {graph.name}`, or make the file again under that name with `cgnn graph`."
         )
     return graph
 

@@ -74,13 +74,14 @@ def from_pyg(data: Any, name: str = "mine") -> Graph:
     """A Graph from a PyG ``Data`` object with ``x``, ``edge_index``, ``y`` and, if it has them, its three masks.
 
     ``x`` may be dense or sparse. The models of the workflow use no edge weights, so ``edge_weight`` is refused unless
-    all weights are equal. Edge features (``edge_attr``) are not used.
+    all weights are equal, finite and positive. Edge features (``edge_attr``) are not used.
     """
     for key in ("x", "edge_index", "y"):
         if getattr(data, key, None) is None:
             raise UserError(f"Data.{key} is missing; a graph needs x, edge_index and y.")
     weight = getattr(data, "edge_weight", None)
-    if weight is not None and np.unique(_numpy(weight)).size > 1:
+    weights = np.ones(1) if weight is None else np.unique(_numpy(weight))
+    if weights.size > 1 or not (np.isfinite(weights) & (weights > 0)).all():
         raise UserError(
             "Data.edge_weight: the workflow's models treat all edges alike. Delete it (del data.edge_weight) to train "
             "without weights, or use the layer CGNNConv, which takes them (docs/library.md)."

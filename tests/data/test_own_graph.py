@@ -218,6 +218,13 @@ def test_a_graph_of_ones_own_cannot_take_the_name_of_a_built_in_dataset(tmp_path
         assert f"{name} is a dataset of this project" in capsys.readouterr().err and not out.exists()
 
 
+def test_a_graph_cannot_be_taken_for_another_dataset(tmp_path):
+    save_graph(read_own("mine", written(tmp_path)), tmp_path / "g.npz")
+    assert load_graph(tmp_path / "g.npz", dataset="mine").name == "mine"
+    with pytest.raises(UserError, match=r"g\.npz: this is the graph mine, but the dataset citeseer is asked for"):
+        load_graph(tmp_path / "g.npz", dataset="citeseer")
+
+
 def test_a_bad_row_pointer_is_an_error_and_not_a_crash_of_the_interpreter(tmp_path):
     """In a process of its own: SciPy reads outside its buffers when nobody checks."""
     indptr = np.array([0, 10**9, -(10**9), 2, 4])
@@ -378,6 +385,11 @@ def test_weights_of_a_pyg_object_are_not_ignored_in_silence(data):
     plain = from_pyg(data)
     data.edge_weight = torch.ones(data.num_edges)
     assert from_pyg(data).sha256 == plain.sha256
+    for value in (float("inf"), float("nan"), 0.0, -1.0):
+        data.edge_weight[:] = value
+        with pytest.raises(UserError, match=r"Data\.edge_weight"):
+            from_pyg(data)
+    data.edge_weight[:] = 1
     data.edge_weight[0] = 2
     with pytest.raises(UserError, match=r"Data\.edge_weight: the workflow's models treat all edges alike"):
         from_pyg(data)
