@@ -20,10 +20,7 @@ CONFIG = "resolved_config.json"
 
 def frozen_path(project: Path, results: str, config: Mapping[str, Any]) -> Path:
     """Where the copy of this very code and config lives; the same content has the same place."""
-    digest = hashlib.sha256(_dump(config).encode())
-    for path in _files(project):
-        digest.update(f"\0{path.relative_to(project)}\0".encode() + path.read_bytes())
-    return Path(results).absolute() / ".code" / digest.hexdigest()[:16]
+    return Path(results).absolute() / ".code" / _digest(project, _dump(config))
 
 
 def freeze(project: Path, target: Path, results: str, config: Mapping[str, Any]) -> None:
@@ -31,6 +28,7 @@ def freeze(project: Path, target: Path, results: str, config: Mapping[str, Any])
     if frozen_path(project, results, config) != target:
         raise UserError("the code was edited while the DAG was being planned; run the same command again")
     if target.is_dir():
+        check_frozen(target)
         return
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -57,9 +55,36 @@ def freeze(project: Path, target: Path, results: str, config: Mapping[str, Any])
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def check_frozen(code: Path) -> None:
+    """Refuse a copy whose content is not what its name says: a results folder may come from somebody else.
+
+    Python looks in this folder first, so anything beside the copied files could replace a module, as could a link.
+    Compiled modules are not part of the hash: they are deleted, and Python compiles them again.
+    """
+    for cached in [*code.rglob("__pycache__")]:
+        if not cached.is_symlink():
+            shutil.rmtree(cached, ignore_errors=True)
+    config = code / CONFIG
+    strange = [path.name for path in code.iterdir() if path.name not in (*FROZEN, CONFIG)]
+    strange += [path.name for path in code.rglob("*") if path.is_symlink()]
+    if strange or not config.is_file() or _digest(code, config.read_text(encoding="utf-8")) != code.name:
+        raise UserError(
+            f"{code}: this copy of the code was edited or damaged; its content does not have the hash in its name"
+            f"{': ' if strange else ''}{', '.join(sorted(strange))}. Nothing was run. Delete this folder and run the "
+            "same command again."
+        )
+
+
 def frozen_config(code: Path) -> dict[str, Any]:
     """The config a frozen run was started with."""
     return json.loads((code / CONFIG).read_text(encoding="utf-8"))
+
+
+def _digest(folder: Path, config: str) -> str:
+    digest = hashlib.sha256(config.encode())
+    for path in _files(folder):
+        digest.update(f"\0{path.relative_to(folder)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _dump(config: Mapping[str, Any]) -> str:
