@@ -1,6 +1,7 @@
 """``python -m cgnn VERB``: what every rule calls, and what a person can run by hand."""
 
 import argparse
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,7 @@ VERBS = sorted(path.stem for path in (Path(__file__).parent / "cli").glob("[a-z]
 def main(arguments: list[str] | None = None) -> int:
     """Import the asked verb's module alone (torch takes seconds) and run it."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    make_robust()
     parser = argparse.ArgumentParser(prog="cgnn", description="Continuous Graph Neural Networks, rebuilt.")
     subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     asked = [word for word in arguments[:1] if word in VERBS]
@@ -36,6 +38,14 @@ def main(arguments: list[str] | None = None) -> int:
     except UserError as error:
         print(f"cgnn {parsed.verb}: {error}", file=sys.stderr)
         return 2
+
+
+def make_robust() -> None:
+    """Print what the terminal's encoding lacks (✓ in Latin-1) as `?`, and let Orion's GitPython do without git."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 
 if __name__ == "__main__":
