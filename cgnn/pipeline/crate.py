@@ -29,8 +29,8 @@ CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 
 def crate_text(manifest: Manifest, sources: Mapping[str, Path]) -> str:
     """The crate's JSON for the files of ``manifest``; ``sources`` says where each file is before it is published."""
-    from rocrate.model import ContextEntity
-    from rocrate.rocrate import ROCrate
+    from rocrate.model import ContextEntity  # type: ignore[import-untyped]
+    from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(CONTEXT)

@@ -61,12 +61,14 @@ def check_frozen(code: Path) -> None:
     Python looks in this folder first, so anything beside the copied files could replace a module, as could a link.
     Compiled modules are not part of the hash: they are deleted, and Python compiles them again.
     """
-    for cached in [*code.rglob("__pycache__")]:
-        if not cached.is_symlink():
-            shutil.rmtree(cached, ignore_errors=True)
+    links = []
+    for folder, folders, files in os.walk(code):
+        links += [name for name in (*folders, *files) if os.path.islink(os.path.join(folder, name))]
+        if "__pycache__" in folders and "__pycache__" not in links:
+            shutil.rmtree(os.path.join(folder, "__pycache__"), ignore_errors=True)
+            folders.remove("__pycache__")
     config = code / CONFIG
-    strange = [path.name for path in code.iterdir() if path.name not in (*FROZEN, CONFIG)]
-    strange += [path.name for path in code.rglob("*") if path.is_symlink()]
+    strange = [*links, *(path.name for path in code.iterdir() if path.name not in (*FROZEN, CONFIG))]
     if strange or not config.is_file() or _digest(code, config.read_text(encoding="utf-8")) != code.name:
         raise UserError(
             f"{code}: this copy of the code was edited or damaged; its content does not have the hash in its name"
@@ -95,6 +97,8 @@ def _files(project: Path) -> list[Path]:
     found: list[Path] = []
     for name in FROZEN:
         top = project / name
-        candidates = [top] if top.is_file() else top.rglob("*")
-        found += [path for path in candidates if path.is_file() and not set(path.parts) & set(SKIPPED)]
-    return sorted(path for path in found if not path.name.startswith(".partial-"))
+        found += [top] if top.is_file() else []
+        for folder, folders, files in os.walk(top):
+            folders[:] = [name for name in folders if name not in SKIPPED]
+            found += [Path(folder, name) for name in files if not name.startswith(".partial-")]
+    return sorted(path for path in found if path.is_file())

@@ -153,6 +153,16 @@ def test_a_manifest_that_names_a_file_outside_its_folder_is_refused(results: Pat
     assert (tmp_path / "outside.txt").read_text() == "precious"
 
 
+def test_nothing_is_written_through_a_folder_that_is_a_link(results: Path, tmp_path: Path):
+    target, elsewhere = tmp_path / "published", tmp_path / "elsewhere"
+    (results / "tables/fixed_splits.md").rename(results / "tables.md")
+    publish(results, target)
+    elsewhere.mkdir()
+    (target / "tables").symlink_to(elsewhere)
+    (results / "tables.md").rename(results / "tables/fixed_splits.md")
+    assert_refused(results, target, r"tables/fixed_splits\.md", watched=tmp_path)
+
+
 @pytest.mark.parametrize("failing", range(1, 8))
 def test_an_error_in_the_middle_leaves_the_folder_as_it_was(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
