@@ -1,6 +1,7 @@
 """Every promise names a test, and that test exists."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,6 @@ def test_each_named_test_exists(page: str):
 @pytest.mark.parametrize("page", PAGES)
 def test_each_row_of_a_table_names_its_test(page: str):
     lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
-    rows = [line for before, line in zip(lines, lines[1:], strict=False) if line.startswith("|") and before[:1] == "|"]
+    rows = [line for before, line in pairwise(lines) if line.startswith("|") and before[:1] == "|"]
     rows = [line for line in rows if not line.startswith("|---")]
     assert rows and all("`test_" in line for line in rows), [line for line in rows if "`test_" not in line]
