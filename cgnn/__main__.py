@@ -1,6 +1,7 @@
 """``python -m cgnn VERB``: what every rule calls, and what a person can run by hand."""
 
 import argparse
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +14,7 @@ VERBS = sorted(path.stem for path in (Path(__file__).parent / "cli").glob("[a-z]
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a verb; without the packages of the workflow, say how to install them."""
+    make_robust()
     try:
         return _run(sys.argv[1:] if arguments is None else arguments)
     except ModuleNotFoundError as error:
@@ -46,6 +48,14 @@ def _run(arguments: list[str]) -> int:
     except UserError as error:
         print(f"cgnn {parsed.verb}: {error}", file=sys.stderr)
         return 2
+
+
+def make_robust() -> None:
+    """Print what the terminal's encoding lacks (✓ in Latin-1) as `?`, and let Orion's GitPython do without git."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 
 if __name__ == "__main__":

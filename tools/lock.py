@@ -23,23 +23,25 @@ from typing import Any
 
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
-from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, canonicalize_name
-from packaging.utils import parse_sdist_filename, parse_wheel_filename
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
 from packaging.version import InvalidVersion, Version
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13")
-PLATFORMS = (
-    {"sys_platform": "linux", "platform_system": "Linux"},
-    {"sys_platform": "darwin", "platform_system": "Darwin"},
-)
+PLATFORMS = {"linux": "Linux", "darwin": "Darwin"}
 #: Installed by a step of its own; the lock is installed with --no-deps, so pip does not ask for it.
 TORCH = "torch"
 #: What a CUDA build of torch brings along.
 OF_TORCH = ("nvidia-", "cuda-", "triton")
 HEADER = """\
 # Made by `make lock`: every package, direct or not, with the hashes of all files of its version.
-# Install with `pip install --no-deps --require-hashes -r requirements.lock`, then `pip install -r requirements-torch.txt`.
+# Install with `pip install --no-deps --require-hashes -r requirements.lock`, then with -r requirements-torch.txt.
 # setuptools below 81 still has pkg_resources, which orion imports.
 """
 TORCH_HEADER = """\
@@ -112,22 +114,17 @@ def resolve(requirements: Iterable[str], constraints: Mapping[str, str], *option
 def needed(direct: Iterable[str], resolved: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """The packages that some supported Python version and platform needs, each with its marker (mostly empty)."""
     found: dict[str, set[tuple[str, str]]] = {}
-    everywhere = {(python, platform["sys_platform"]) for python in PYTHONS for platform in PLATFORMS}
-    for python in PYTHONS:
-        for platform in PLATFORMS:
-            environment = {
-                **default_environment(),
-                **platform,
-                "python_version": python,
-                "python_full_version": f"{python}.0",
-            }
-            for name in reachable(direct, resolved, environment):
-                found.setdefault(name, set()).add((python, platform["sys_platform"]))
+    everywhere = {(python, platform) for python in PYTHONS for platform in PLATFORMS}
+    for python, platform in everywhere:
+        environment = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": platform}
+        environment = {**default_environment(), **environment, "platform_system": PLATFORMS[platform]}
+        for name in reachable(direct, resolved, environment):
+            found.setdefault(name, set()).add((python, platform))
     return {name: "" if places == everywhere else marker_of(places) for name, places in found.items()}
 
 
 def marker_of(places: set[tuple[str, str]]) -> str:
-    """The shortest marker for a set of Python versions and platforms: one platform, some versions, or a list of pairs."""
+    """The shortest marker for a set of Python versions and platforms."""
     pythons, platforms = sorted({python for python, _ in places}), sorted({name for _, name in places})
     if len(places) < len(pythons) * len(platforms):
         pairs = (f'python_version == "{python}" and sys_platform == "{name}"' for python, name in sorted(places))

@@ -1,6 +1,6 @@
 """GAT (Veličković et al., ICLR 2018) on PyTorch Geometric's layer, at any depth."""
 
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn

@@ -1,7 +1,7 @@
 """GCN (Kipf & Welling, ICLR 2017) on PyTorch Geometric's layer, at any depth."""
 
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn

@@ -28,9 +28,9 @@ CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 
 
 def crate_text(manifest: Manifest, sources: Mapping[str, Path]) -> str:
-    """The crate's JSON for the files of ``manifest``; ``sources`` gives the place of each file before it is published."""
-    from rocrate.model import ContextEntity
-    from rocrate.rocrate import ROCrate
+    """The crate's JSON for the files of ``manifest``; ``sources`` says where each file is before it is published."""
+    from rocrate.model import ContextEntity  # type: ignore[import-untyped]
+    from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(CONTEXT)
@@ -91,7 +91,7 @@ def crate_text(manifest: Manifest, sources: Mapping[str, Path]) -> str:
 
 
 def raw_data(datasets: Iterable[str]) -> list[tuple[str, str, str]]:
-    """(name, address, sha256) of the public files that these datasets are made from; only Planetoid's have an address each."""
+    """(name, address, sha256) of the files that these datasets are made from, where each file has an address."""
     from cgnn.datasets.cache import expected_sums
     from cgnn.datasets.registry import DATASETS
     from cgnn.datasets.sources import PLANETOID_HOME

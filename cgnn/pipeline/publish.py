@@ -47,7 +47,7 @@ BEGIN, END = "<!-- headline: made by `python -m cgnn publish` -->", "<!-- end of
 
 
 def publish(results: Path, target: Path) -> list[str]:
-    """Copy what is kept from ``results`` to ``target``; delete there what an earlier publish wrote and the run lacks."""
+    """Copy what is kept from ``results`` to ``target``; delete what an earlier publish wrote and the run lacks."""
     check_target(target, results)
     check_made_by_publish(target)
     sources = kept_files(results)
