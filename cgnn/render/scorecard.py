@@ -208,7 +208,7 @@ def _plain(value: Any) -> Any:
 def _picture(path: Path) -> dict[str, Any]:
     """The figure as an address, escaped where it must be, which is a third smaller than base64.
 
-    ``themed`` figures have text in one known colour and no background, so that the page can show them in its dark theme.
+    ``themed`` figures have text in one known colour and no background, and so follow the page's dark theme.
     ``wide`` ones get the whole width of the page.
     """
     text = " ".join(path.read_text(encoding="utf-8").split())
