@@ -31,6 +31,8 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
     "#CC79A7",
 )
 GREY = "#767676"
+#: Text, axes and black lines: one known colour, which the page replaces in its dark theme.
+INK = "#333333"
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,15 @@ RC: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.titlelocation": "left",
     "axes.grid": True,
-    "grid.color": "#DDDDDD",
+    "grid.color": INK,  # faint by its opacity, so that it is faint on a dark page too
+    "grid.alpha": 0.13,
     "grid.linewidth": 0.5,
     "axes.axisbelow": True,
     "lines.linewidth": 1.2,
@@ -110,7 +119,7 @@ class Drawing:
 
 @contextmanager
 def use_style() -> Iterator[None]:
-    """The style for the time of drawing; nothing of the user's own settings shines through."""
+    """The style for the time of drawing; the user's own settings have no effect."""
     with plt.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
@@ -134,7 +143,7 @@ def write_figure(drawing: Drawing, stem: Path | str) -> list[Path]:
     for suffix, content in metadata.items():
         path = Path(f"{stem}.{suffix}")
         with atomic_path(path) as temporary:
-            drawing.figure.savefig(temporary, metadata=content)
+            drawing.figure.savefig(temporary, metadata=content, transparent=suffix == "svg")
         paths.append(path)
     path = Path(f"{stem}.json")
     words = {"title": drawing.title, "caption": drawing.caption, "alt": drawing.alt}
