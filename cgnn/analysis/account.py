@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from cgnn.paper import names
+from cgnn.models import names
 
 #: By aggregate: what a reader calls it, and the folders of its jobs.
 AGGREGATES = {

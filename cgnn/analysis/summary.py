@@ -29,7 +29,7 @@ def summarise(rows: pd.DataFrame, reported: Reported) -> pd.DataFrame:
     for position, (keys, group) in enumerate(rows.groupby(CELL, sort=True, dropna=False)):
         dataset, kind, model = str(keys[0]), str(keys[1]), str(keys[2])
         layers = _layers(group)
-        if model == "gcn_residual":
+        if model.startswith("gcn_residual"):
             paper = reported.residual(dataset, kind, int(layers)) if layers == layers else None
         else:
             paper = reported.accuracy(NOT_COMPARABLE.get(dataset, dataset), kind, model)

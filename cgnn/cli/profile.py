@@ -8,7 +8,6 @@ cgnn_weight_exact, … --value is the ending time t1, or the number of layers. O
 
 import argparse
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from cgnn.cli.train import (
@@ -46,6 +45,7 @@ def run(args: argparse.Namespace) -> None:
     settings = resolve_hyperparameters(args, "fixed", model)
     if args.value is not None and axis is not None:
         settings = hyper.override(settings, **{axis: args.value})
+    settings = hyper.under(settings, fidelity)
 
     from cgnn.datasets.splits import load_split
     from cgnn.training.device import choose_device, make_deterministic, memory_limit
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         "method": args.method,
         "model": model,
         "axis": axis,
-        "value": getattr(settings, axis) if axis else None,
+        "value": settings.value(axis) if axis else None,
         "status": cost.status,
         "epochs_timed": len(cost.seconds),
         "seconds_per_epoch": cost.seconds_per_epoch,
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> None:
         "threads": args.threads,
         "preset": args.preset,
         "solver": fidelity.solver if registry.entry(model).family == "cgnn" else None,
-        "hyperparameters": asdict(settings),
+        "hyperparameters": hyper.to_mapping(settings),
         "code_fingerprint": fingerprint,
         "graph_sha256": graph.sha256,
         "split_sha256": split.sha256,

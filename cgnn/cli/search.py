@@ -56,7 +56,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from dataclasses import asdict
     from functools import partial
 
     from cgnn.datasets.graph import load_graph
@@ -72,12 +71,12 @@ def run(args: argparse.Namespace) -> None:
     fingerprint = training_fingerprint(args.model, fidelity)
     check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn search --model {args.model}")
     base = _base(args, args.epochs)
-    space = _space(args.prior)
+    space = _space(args.model, args.prior)
     graph = load_graph(args.graph)
     split = load_split(args.split_file, graph_sha256=graph.sha256)
     identity = {
         **{name: getattr(args, name) for name in ("dataset", "split", "model", "preset", "memory_limit")},
-        "hyperparameters": {key: value for key, value in asdict(base).items() if key not in space},
+        "hyperparameters": {key: value for key, value in hyper.to_mapping(base).items() if key not in space},
         "code_fingerprint": fingerprint,
         "graph_sha256": graph.sha256,
         "split_sha256": split.sha256,
@@ -128,27 +127,29 @@ def run(args: argparse.Namespace) -> None:
 
 def _base(args: argparse.Namespace, epochs: int | None) -> "Hyperparameters":
     """The values of hyperparameters without a prior: the published ones, if necessary of the other split kind."""
+    from cgnn.models.registry import published
     from cgnn.paper import hyperparameters as hyper
 
     other = {"fixed": "random", "random": "fixed"}[args.split]
-    base = hyper.published(args.dataset, args.split, args.model) or hyper.published(args.dataset, other, args.model)
+    base = published(args.dataset, args.split, args.model) or published(args.dataset, other, args.model)
     if base is None:
         raise UserError(f"{args.model}: no published settings to start from; add the model to paper/baselines.yaml")
     return base if epochs is None else hyper.override(base, epochs=epochs)
 
 
-def _space(priors: list[str]) -> "dict[str, Prior]":
-    from cgnn.paper.hyperparameters import TYPES
+def _space(model: str, priors: list[str]) -> "dict[str, Prior]":
+    from cgnn.models.registry import types_of
     from cgnn.search.priors import parse_prior
 
+    types = types_of(model)
     space: dict[str, Prior] = {}
     for text in priors:
         name, tilde, prior = text.partition("~")
-        if not tilde or name not in TYPES:
-            raise UserError(f"--prior: found {text!r}, expected NAME~PRIOR with NAME one of {', '.join(TYPES)}")
+        if not tilde or name not in types:
+            raise UserError(f"--prior: found {text!r}, expected NAME~PRIOR with NAME one of {', '.join(types)}")
         if name in space:
             raise UserError(f"--prior: {name} is given twice; give one prior per hyperparameter")
-        space[name] = parse_prior(name, prior, f"--prior {name}")
+        space[name] = parse_prior(name, prior, f"--prior {name}", types)
     return space
 
 

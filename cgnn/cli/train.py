@@ -184,15 +184,17 @@ def resolve_fidelity(args: argparse.Namespace) -> Fidelity:
 def resolve_hyperparameters(args: argparse.Namespace, split_kind: str, model: str) -> hyper.Hyperparameters:
     registry.entry(model)
     if args.hyperparameters == "published":
-        settings = hyper.published(args.dataset, split_kind, model)
+        settings = registry.published(args.dataset, split_kind, model)
         if settings is None:
             raise UserError(
                 f"the paper prints no hyperparameters for {model} on {args.dataset}, {split_kind} split: "
                 "give --hyperparameters best.yaml of a search, or one of your own"
             )
     else:
-        settings = hyper.load(args.hyperparameters)
-    return hyper.override(settings, **_pairs(args.set, "--set"))
+        settings = registry.load(args.hyperparameters, model)
+    changes = _pairs(args.set, "--set")
+    registry.check_settings(model, _pairs(args.switch, "--switch"), changes)
+    return registry.complete(model, hyper.override(settings, **changes))
 
 
 def obtain_graph(args: argparse.Namespace) -> "Graph":

@@ -11,6 +11,7 @@ from cgnn.dynamics.problem import LinearODE
 from cgnn.dynamics.solvers import solve
 from cgnn.errors import UserError
 from cgnn.models.cgnn_weight import OrthogonalWeight
+from cgnn.models.graph_cache import GraphCache
 from cgnn.paper.fidelity import Fidelity
 
 Variant = Literal["continuous", "discrete", "no_h0"]
@@ -38,7 +39,7 @@ class CGNNConv(nn.Module):
         gamma: self-loop weight.
         beta: strength of the orthogonality update of ``weight``.
         weight: whether channels interact through W.
-        variant: ``continuous``; ``discrete`` for H_{n+1} = A H_n + H_0; ``no_h0`` without the source term.
+        variant: ``continuous``; ``discrete`` for unit Euler steps of this equation; ``no_h0`` without the source term.
         fidelity: switches; by default those of the released code.
         replicas: None, or R independent copies side by side on an input (n, R, d).
         cached: keep the normalised graph while ``edge_index`` stays the same object, unmodified.
@@ -76,7 +77,7 @@ class CGNNConv(nn.Module):
         shape = (num_nodes or 1,) if replicas is None else (num_nodes or 1, replicas)
         self.theta = nn.Parameter(torch.empty(shape))
         self.weight = OrthogonalWeight(self.state_width, beta, self.fidelity.weight_clamp, replicas) if weight else None
-        self._cache: tuple[tuple[object, ...], Propagation] | None = None
+        self._cache: GraphCache[Propagation] = GraphCache()
         self.reset_parameters()
 
     @property
@@ -91,7 +92,7 @@ class CGNNConv(nn.Module):
         nn.init.constant_(self.theta, start)
         if self.weight is not None:
             self.weight.reset_parameters()
-        self._cache = None
+        self._cache.clear()
 
     @property
     def alpha(self) -> Tensor:
@@ -112,7 +113,7 @@ class CGNNConv(nn.Module):
             from cgnn.dynamics.discrete import propagate
 
             steps = 50 if self.fidelity.discrete_steps == "50" else round(self.t1)
-            return propagate(propagation, x, alpha, steps)
+            return propagate(propagation, x, alpha, steps, self.fidelity.discrete, self.fidelity.source_gradient)
         source: Literal["flows", "cut", "none"] = self.fidelity.source_gradient
         if self.variant == "no_h0":
             if self.fidelity.no_h0 == "printed":  # H' = (A − I)H(0), so H(t) = H(0) + t(A − I)H(0)
@@ -125,30 +126,20 @@ class CGNNConv(nn.Module):
 
     def propagation(self, edge_index: Tensor, edge_weight: Tensor | None, like: Tensor) -> Propagation:
         """The normalised graph in the dtype and on the device of ``like``."""
-        # The tensors themselves are in the key: while they are held, their identity cannot be reused.
-        key = (
-            edge_index,
-            _version(edge_index),
-            edge_weight,
-            _version(edge_weight),
-            like.shape[0],
-            like.dtype,
-            like.device,
-        )
-        if self.cached and self._cache is not None and _same(self._cache[0], key):
-            return self._cache[1]
-        built = Propagation.build(
-            edge_index,
-            edge_weight,
-            num_nodes=like.shape[0],
-            gamma=self.gamma,
-            derivative=self.fidelity.derivative,
-            dtype=like.dtype,
-            device=like.device,
-        )
-        if self.cached:
-            self._cache = (key, built)
-        return built
+
+        def build() -> Propagation:
+            return Propagation.build(
+                edge_index,
+                edge_weight,
+                num_nodes=like.shape[0],
+                gamma=self.gamma,
+                derivative=self.fidelity.derivative,
+                dtype=like.dtype,
+                device=like.device,
+            )
+
+        settings = (like.shape[0], like.dtype, like.device)
+        return self._cache.get((edge_index, edge_weight), settings, build) if self.cached else build()
 
     def after_step(self) -> None:
         """After an optimiser step: U back towards the orthogonal matrices."""
@@ -161,11 +152,3 @@ class CGNNConv(nn.Module):
             f"alpha={self.start:g}, gamma={self.gamma:g}, weight={self.weight is not None}, "
             f"variant={self.variant!r}, solver={self.fidelity.solver!r})"
         )
-
-
-def _version(tensor: Tensor | None) -> int:
-    return 0 if tensor is None or tensor.is_inference() else tensor._version
-
-
-def _same(a: tuple[object, ...], b: tuple[object, ...]) -> bool:
-    return all(x is y if isinstance(x, Tensor) or isinstance(y, Tensor) else x == y for x, y in zip(a, b, strict=True))

@@ -13,6 +13,7 @@ from torch.autograd.function import once_differentiable
 
 from cgnn.dynamics.sparse import csr_tensor, sparse_product, with_values
 from cgnn.errors import UserError
+from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import Generators, dropout, keep_mask, uniform_linear_
 
 
@@ -96,7 +97,7 @@ class SparseLinear(nn.Module):
         self.weight = nn.Parameter(torch.empty(*stacked, in_features, out_features))
         self.bias = nn.Parameter(torch.empty(*stacked, out_features)) if bias else None
         self.generators: Generators | None = None
-        self._prepared: tuple[Tensor, SparseInput] | None = None
+        self._prepared: GraphCache[SparseInput] = GraphCache()
         self.reset_parameters()
 
     def reset_parameters(self, generators: Generators | None = None) -> None:
@@ -121,11 +122,7 @@ class SparseLinear(nn.Module):
         return y if bias is None else y + bias
 
     def _prepare(self, x: Tensor, dtype: torch.dtype) -> SparseInput:
-        # Holding x itself makes identity a safe key: its memory cannot be reused while it is held.
-        held = self._prepared
-        if held is None or held[0] is not x or held[1].matrix.dtype != dtype:
-            self._prepared = held = (x, SparseInput.build(x.to(dtype)))
-        return held[1]
+        return self._prepared.get((x,), dtype, lambda: SparseInput.build(x.to(dtype)))
 
     def extra_repr(self) -> str:
         sizes = f"{self.in_features}, {self.out_features}, bias={self.bias is not None}"

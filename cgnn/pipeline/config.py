@@ -8,9 +8,8 @@ from typing import Any
 import yaml
 
 from cgnn.errors import UserError
-from cgnn.models.registry import MODELS, resolve_method
+from cgnn.models.registry import MODELS, check_settings, resolve_method, types_of
 from cgnn.paper.fidelity import PRESETS, preset
-from cgnn.paper.hyperparameters import TYPES as HYPERPARAMETERS
 from cgnn.search.priors import parse_prior
 
 PROJECT = Path(__file__).parents[2]
@@ -140,10 +139,11 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
                 yield f"experiments.{name}.models: {model} is to be searched, but search.spaces.{model} is missing"
     for model, space in config["search"]["spaces"].items():
         yield from _unknown("search.spaces", [model], MODELS)
-        yield from _unknown(f"search.spaces.{model}", space, HYPERPARAMETERS)
+        types = types_of(model) if model in MODELS else {}
+        yield from _unknown(f"search.spaces.{model}", space if types else (), types)
         for name, text in space.items():
             try:
-                parse_prior(name, text, f"search.spaces.{model}.{name}")
+                parse_prior(name, text, f"search.spaces.{model}.{name}", types)
             except UserError as error:
                 yield str(error)
     for axis in ("layers", "t1"):
@@ -152,6 +152,7 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         for model in config["sweeps"][axis]["models"]:
             if model in MODELS and axis_of(model) != axis:
                 yield f"{where}: {model} has {axis_of(model)}, not {axis}, to sweep over"
+    yield from _unknown("residual.models", config["residual"]["models"], MODELS)
     yield from _unknown("curves.models", config["curves"]["models"], MODELS)
     for section in ("sweeps", "profiles", "curves"):
         yield from _unknown(f"{section}.preset", [config[section]["preset"]], PRESETS)
@@ -166,6 +167,7 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         yield from _unknown(f"fidelity.variants.{name}.datasets", variant.get("datasets", []), datasets)
         try:
             preset("released", **variant.get("switches", {}))
+            check_settings(variant["model"], variant.get("switches", {}), ())
         except UserError as error:
             yield f"fidelity.variants.{name}.switches: {error}"
 

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cgnn.models.registry import MODELS, resolve_method
+from cgnn.models.registry import MODELS, published, resolve_method
 from cgnn.paper.fidelity import PRESETS
-from cgnn.paper.hyperparameters import published
 from cgnn.pipeline.config import active, active_datasets, axis_of
 from cgnn.results.chunks import chunk_files
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from cgnn.analysis.rows import Protocol, in_order, protocols
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import NOT_COMPARABLE, Reported
 from cgnn.render.cells import accuracy_cell, count_text, paper_cell
 from cgnn.render.table import Cell, Row, Table
@@ -11,8 +11,8 @@ from cgnn.render.table import Cell, Row, Table
 SOURCES = {"search": "hyperparameters of our search", "published": "published hyperparameters"}
 #: A cell of the paper that is a status and not a number.
 PAPER_STATUS = {("gat", "nell"): "out of memory"}
-#: gcn_residual has a table of its own, by depth; cgnn_no_h0 is in Figure 2.
-LEFT_OUT = ("gcn_residual", "cgnn_no_h0")
+#: Residual GCN and APPNP's steps have tables of their own; CGNN without H(0) is in Figure 2.
+LEFT_OUT = ("gcn_residual", "gcn_residual_plain", "cgnn_appnp", "cgnn_no_h0")
 
 
 def accuracy_table(summary: pd.DataFrame, reported: Reported, split_kind: str, name: str, title: str) -> Table:

@@ -14,7 +14,10 @@ def number(value: float, digits: int = 1) -> str:
 
 
 def signed(value: float, digits: int = 1) -> str:
-    return "–" if math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
+    if math.isnan(value):
+        return "–"
+    text = f"{value:+.{digits}f}"
+    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "−")
 
 
 def short(value: float) -> str:

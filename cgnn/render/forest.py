@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from cgnn.analysis.rows import Protocol, in_order, protocols
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.accuracy_table import LEFT_OUT, SOURCES
 from cgnn.render.style import INK, look
 

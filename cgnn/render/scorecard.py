@@ -9,7 +9,7 @@ import pandas as pd
 
 from cgnn.analysis.account import cost, provenance, read
 from cgnn.files import write_text
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import load_reported
 from cgnn.render.products import load_claims, load_figures, load_tables
 

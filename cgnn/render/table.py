@@ -50,7 +50,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows may come in groups, each under a heading of its own; columns named ``Cora, ours`` share the head ``Cora``."""
+    """Rows may come in groups, each with a heading; columns called ``Cora, ours`` share the head ``Cora``."""
 
     name: str
     title: str

@@ -10,7 +10,7 @@ import numpy as np
 from cgnn.files import atomic_path, write_csv
 from cgnn.models import registry
 from cgnn.paper.fidelity import Fidelity
-from cgnn.paper.hyperparameters import Hyperparameters
+from cgnn.paper.hyperparameters import Hyperparameters, own_text
 from cgnn.seeds import derive_seed
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def inputs_of(
     experiment: "Experiment", graph: "Graph", split: "Split", replica: int, fingerprint: str, versions: str
 ) -> dict[str, Any]:
     """Every column of a row that is known before it is trained: identity, settings, provenance."""
-    settings = asdict(experiment.hyperparameters)
-    used = registry.entry(experiment.model).hyperparameters
+    settings = {**asdict(experiment.hyperparameters), "own": own_text(experiment.hyperparameters)}
+    used = (*registry.entry(experiment.model).hyperparameters, "own")
     return {
         "dataset": experiment.dataset,
         "split_kind": experiment.split_kind,

@@ -9,7 +9,7 @@ from cgnn.datasets.graph import Graph
 from cgnn.datasets.splits import Split
 from cgnn.models import registry
 from cgnn.paper.fidelity import Fidelity
-from cgnn.paper.hyperparameters import Hyperparameters
+from cgnn.paper.hyperparameters import Hyperparameters, under
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ def run_experiment(
     from cgnn.training.replicas import Outcome, Replica, train_replicas
     from cgnn.training.tensors import graph_tensors
 
+    settings = under(experiment.hyperparameters, experiment.fidelity)
     device = choose_device(experiment.device)
     make_deterministic(experiment.threads)
     together = device.type == "cuda" if experiment.side_by_side is None else experiment.side_by_side
@@ -65,12 +66,12 @@ def run_experiment(
                 raise
             yield from (Outcome(replica.index, "out_of_memory", seconds=0.0) for replica in replicas)
             return
-        build = partial(registry.build, experiment.model, data, experiment.hyperparameters, experiment.fidelity)
+        build = partial(registry.build, experiment.model, data, settings, experiment.fidelity)
         yield from train_replicas(
             build,
             data,
             replicas,
-            experiment.hyperparameters,
+            settings,
             selection=experiment.fidelity.selection,
             side_by_side=together and registry.entry(experiment.model).side_by_side,
             on_epoch=on_epoch,

@@ -118,7 +118,7 @@ def seed_dropout(model: nn.Module, seeds: list[int], device: torch.device) -> No
 def learned_alpha(model: nn.Module) -> np.ndarray | None:
     """α as (R, n), for the models that learn one."""
     alpha = getattr(getattr(model, "conv", None), "alpha", None)
-    if alpha is None:
+    if not isinstance(alpha, torch.Tensor):  # a layer may call a fixed number so
         return None
     alpha = alpha.detach().cpu()
     return (alpha.unsqueeze(1) if alpha.dim() == 1 else alpha).T.contiguous().numpy()

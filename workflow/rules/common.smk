@@ -20,7 +20,7 @@ from cgnn.paper.fidelity import preset
 from cgnn.pipeline.fingerprint import code_fingerprint
 from cgnn.pipeline.freeze import freeze, frozen_config, frozen_path
 from cgnn.training.gpus import visible_gpus
-from cgnn.paper.hyperparameters import published
+from cgnn.models.registry import published
 from cgnn.pipeline.provenance import profile_fingerprint, training_fingerprint
 
 if not workflow.is_main_process and (CODE / "resolved_config.json").is_file():

@@ -16,7 +16,7 @@ from cgnn.analysis.claims.base import (
     span,
 )
 from cgnn.analysis.rows import cell, compare, finished, in_order, missing_reason
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import CLAIMED, NOT_COMPARABLE
 
 CLOSE = 1.0  # points: the paper's own two variants differ by at most 0.6 in its tables

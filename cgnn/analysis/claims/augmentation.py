@@ -23,7 +23,7 @@ from cgnn.analysis.claims.base import (
 )
 from cgnn.analysis.rows import compare, finished, in_order
 from cgnn.analysis.statistics import brown_forsythe
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import CLAIMED
 
 LITTLE = 1.0  # points

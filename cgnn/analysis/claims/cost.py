@@ -10,7 +10,7 @@ from cgnn.analysis.claims.base import NOT_REPRODUCED, PARTLY, Claim, Comparison,
 from cgnn.analysis.claims.memory import curve
 from cgnn.analysis.measured import bench_seconds, seconds_list
 from cgnn.analysis.statistics import LEVEL
-from cgnn.paper import names
+from cgnn.models import names
 
 FACTOR = 2.0  # other hardware: the ratio must agree within this factor
 DEARER = 10.0  # "partly" if it is at least this many times dearer

@@ -21,7 +21,7 @@ from cgnn.analysis.claims.base import (
 )
 from cgnn.analysis.rows import compare, finished, in_order
 from cgnn.analysis.statistics import LEVEL, SIGNIFICANCE
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import CLAIMED
 
 SHALLOW = (2, 3)  # "optimal results are achieved when the number of layers is 2 or 3"

@@ -13,7 +13,7 @@ from cgnn.analysis.claims.base import (
 )
 from cgnn.analysis.rows import OK, in_order
 from cgnn.analysis.statistics import fit_line
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import CLAIMED
 
 LINEAR = 0.95  # share of variance that a straight line must explain

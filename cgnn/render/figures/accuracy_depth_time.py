@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from cgnn.analysis.rows import finished, in_order, load_rows, sample
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.cells import count_text
 from cgnn.render.plots import label_ends, list_words, panels, runs_mean_interval, say_empty
 from cgnn.render.style import Drawing, look

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from cgnn.analysis.rows import in_order
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.plots import label_ends, panels, say_empty
 from cgnn.render.style import PAGE, Drawing, look
 

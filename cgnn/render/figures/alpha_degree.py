@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
 
 from cgnn.analysis.rows import in_order
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.plots import list_words, panels, say_empty
 from cgnn.render.style import INK, Drawing, look
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from cgnn.analysis.claims.fixed_point import late_rate
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.plots import list_words, panels
 from cgnn.render.style import BLUE, INK, RED, Drawing
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from cgnn.analysis.measured import load_profiles
 from cgnn.analysis.rows import OK, in_order
 from cgnn.analysis.statistics import fit_line
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.cells import short
 from cgnn.render.plots import label_ends, list_words, panels, say_empty
 from cgnn.render.style import Drawing, look

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
 from cgnn.analysis.rows import in_order
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.plots import list_words, say_empty
 from cgnn.render.style import INK, PAGE, Drawing, look
 
@@ -84,8 +84,8 @@ def draw(trials: Path) -> Drawing:
     lost = int((rows["status"] != "completed").sum())
     caption = (
         f"{_finding(rows, datasets, shown)} Random search on the {kind} splits: each point is a trial, stars are the "
-        f"best trial per model; {len(rows)} trials in {len(counts)} searches, {lost} of them failed. The axes leave out "
-        "the lowest tenth of each dataset's trials."
+        f"best trial per model; {len(rows)} trials in {len(counts)} searches, {lost} of them failed. The axes leave "
+        "out the lowest tenth of each dataset's trials."
     )
     return Drawing(
         figure, "Hyperparameter search", caption, "Scatter plots of validation accuracy over hyperparameters."

@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter
 
 from cgnn.analysis.measured import bench_name, load_bench, load_profiles, most_threads
 from cgnn.analysis.rows import OK, choose_protocol, in_order, load_rows, sample
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.cells import short
 from cgnn.render.plots import list_words, panels, say_empty
 from cgnn.render.style import PAGE, Drawing, look
@@ -72,7 +72,7 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
         say_empty(figure, grid[0, 0], "no dataset was both trained and timed")
     caption = (
         f"{_finding(found)} Median time per epoch, and mean accuracy with its 95 % interval (preset {protocol.preset}, "
-        f"hyperparameters: {protocol.source}). The solvers of one model compute the same function and share its accuracy."
+        f"hyperparameters: {protocol.source}). The solvers of a model compute the same function and share its accuracy."
     )
     alt = "Two aligned dot plots per dataset: milliseconds per epoch and test accuracy of each method."
     return Drawing(figure, "Speed and accuracy", caption, alt)

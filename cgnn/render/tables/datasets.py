@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cgnn.analysis.rows import in_order
 from cgnn.datasets.graph import Graph, load_graph
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import NOT_COMPARABLE, Reported, load_reported
 from cgnn.render.table import Cell, Row, Table
 

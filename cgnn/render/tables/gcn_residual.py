@@ -6,24 +6,27 @@ import pandas as pd
 
 from cgnn.analysis.rows import in_order, protocols
 from cgnn.analysis.summary import load_summary
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import Reported, load_reported
 from cgnn.render.accuracy_table import heading
 from cgnn.render.cells import accuracy_cell, count_text, paper_cell
 from cgnn.render.table import Cell, Row, Table
 
+#: The construction that learns at depth, and Kipf and Welling's.
+MODELS = ("gcn_residual", "gcn_residual_plain")
+
 
 def build(summary: Path, reported: Path) -> Table:
     """Depths by dataset, ours beside the paper's, one block per split kind and construction."""
     rows = load_summary(summary)
-    rows = rows[(rows["model"] == "gcn_residual") & rows["layers"].notna()]
+    rows = rows[rows["model"].isin(MODELS) & rows["layers"].notna()]
     printed = load_reported(reported)
     datasets = in_order(set(rows["dataset"]), names.DATASETS)
     table = [
-        _row(int(layers), kind, part, datasets, printed, _group(kind, construction))
+        _row(str(model), int(layers), kind, part, datasets, printed)
         for kind in ("fixed", "random")
         for protocol in protocols(rows)[:1]
-        for construction, part in _constructions(protocol.of(rows[rows["split_kind"] == kind]))
+        for model, part in protocol.of(rows[rows["split_kind"] == kind]).groupby("model", sort=True)
         for layers in sorted(part["layers"].unique())
     ]
     columns = tuple(
@@ -42,24 +45,14 @@ def _printed(printed: Reported, dataset: str) -> bool:
     return any(dataset in by_dataset for by_dataset in printed.raw["gcn_residual_accuracy"].values())
 
 
-def _constructions(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """A variant is ``layers-16``, or ``NAME-layers-16`` for another construction of the residual link."""
-    names_of = rows["variant"].str.replace(r"-?layers-\d+$", "", regex=True)
-    return [(str(name), part) for name, part in rows.groupby(names_of, sort=True)]
-
-
-def _group(kind: str, construction: str) -> str:
-    return f"{kind.capitalize()} splits" + (f", {construction.replace('_', ' ')}" if construction else "")
-
-
-def _row(layers: int, kind: str, part: pd.DataFrame, datasets: list[str], printed: Reported, group: str) -> Row:
+def _row(model: str, layers: int, kind: str, part: pd.DataFrame, datasets: list[str], printed: Reported) -> Row:
     cells: dict[str, Cell] = {}
     for dataset in datasets:
         found = part[(part["dataset"] == dataset) & (part["layers"] == layers)]
         record = found.iloc[0].to_dict() if len(found) else None
         keys = ("preset", "hyperparameter_source", "variant")
-        where = {"dataset": dataset, "split_kind": kind, "model": "gcn_residual", "layers": layers}
+        where = {"dataset": dataset, "split_kind": kind, "model": model, "layers": layers}
         where |= {key: record[key] for key in keys} if record else {}
         cells[f"{names.dataset(dataset)}, ours"] = accuracy_cell(record, file="runs", where=where)
         cells[f"{names.dataset(dataset)}, paper"] = paper_cell(printed.residual(dataset, kind, layers))
-    return Row(f"{layers} layers", cells, group)
+    return Row(f"{layers} layers", cells, f"{names.model(model)}, {kind} splits")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from cgnn.analysis.rows import in_order, load_rows
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import load_reported
 from cgnn.render.cells import count_text
 from cgnn.render.table import Cell, Row, Table

@@ -6,7 +6,7 @@ import pandas as pd
 
 from cgnn.analysis.rows import Protocol, cell, compare, in_order, load_rows
 from cgnn.analysis.summary import cell_record
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.cells import accuracy_cell, count_text, interval_text
 from cgnn.render.table import Cell, Row, Table
 

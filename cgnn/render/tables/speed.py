@@ -5,7 +5,7 @@ from typing import Any
 
 from cgnn.analysis.measured import bench_name, load_bench, most_threads
 from cgnn.analysis.rows import in_order
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.cells import short
 from cgnn.render.table import Cell, Row, Table
 

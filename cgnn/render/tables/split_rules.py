@@ -6,7 +6,7 @@ import pandas as pd
 
 from cgnn.analysis.rows import in_order, protocols
 from cgnn.analysis.summary import load_summary
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import Reported, load_reported
 from cgnn.render.accuracy_table import heading
 from cgnn.render.cells import accuracy_cell, count_text, paper_cell
