@@ -10,7 +10,7 @@ from cgnn.render.catalogue import ELSEWHERE, INPUTS
 Inputs = dict[str, Path | list[Path]]
 
 
-def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = (*INPUTS, *ELSEWHERE)) -> None:
+def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = (*INPUTS, "reported")) -> None:
     """One ``--name FILE`` per input, and ``--results DIR`` which finds by name those that are not given."""
     parser.add_argument("--results", type=Path, metavar="DIR", help="results tree in which missing inputs are found")
     for name in names:
@@ -20,7 +20,7 @@ def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = 
             type=Path,
             metavar="FILE",
             nargs="+" if several else None,
-            help=f"default: {ELSEWHERE[name] if name in ELSEWHERE else f'DIR/{INPUTS[name]}'}",
+            help=f"default: {f'DIR/{INPUTS[name]}' if name in INPUTS else ELSEWHERE[name]}",
         )
 
 
@@ -39,7 +39,7 @@ def resolve(args: argparse.Namespace, required: Iterable[str], optional: Iterabl
 def _find(args: argparse.Namespace, name: str, must_exist: bool) -> Path | list[Path]:
     given = getattr(args, name, None)
     if given is None:
-        if name in ELSEWHERE:
+        if name not in INPUTS:
             given = Path(ELSEWHERE[name])
         elif args.results is not None:
             pattern = INPUTS[name]
