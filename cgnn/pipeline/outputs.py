@@ -7,7 +7,7 @@ from typing import Any
 
 from cgnn.pipeline import plan
 from cgnn.pipeline.config import active_datasets
-from cgnn.render.catalogue import CLAIMS_INPUTS, FIGURE_FORMATS, FIGURES, INPUTS, TABLE_FORMATS, TABLES, Entry
+from cgnn.render.catalogue import CLAIMS_INPUTS, FIGURE_FORMATS, FIGURES, INPUTS, TABLE_FORMATS, TABLES, Product
 from cgnn.results.schema import recorded_path, seconds_path
 
 Files = str | list[str]
@@ -54,7 +54,7 @@ class Outputs:
         used |= {(profile.dataset, "fixed") for profile in self.profiles.values()}
         return [f"{self.results}/splits/{dataset}/{split}.json" for dataset, split in sorted(used)]
 
-    def inputs(self, entry: Entry) -> dict[str, Files]:
+    def inputs(self, entry: Product) -> dict[str, Files]:
         """What a table or figure reads, by name; optional inputs only where they are made."""
         wanted = [*entry.inputs, *(name for name in entry.optional if name in self.products)]
         return {name: self.products[name] for name in wanted}

@@ -13,7 +13,6 @@ from cgnn.models import registry
 from cgnn.paper.fidelity import Fidelity
 from cgnn.pipeline.fingerprint import code_fingerprint
 
-
 #: A training's fingerprint holds the record of its own model instead.
 TABLE_OF_MODELS = "cgnn.models.records"
 

@@ -1,4 +1,4 @@
-"""The input arguments that tables, figures and claims share, and how they are found."""
+"""The input arguments that tables, figures and claims share, and how the files are found."""
 
 import argparse
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ Inputs = dict[str, Path | list[Path]]
 
 
 def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = (*INPUTS, "reported")) -> None:
-    """One ``--name FILE`` an input, and ``--results DIR`` which finds by name those that are not given."""
+    """One ``--name FILE`` per input, and ``--results DIR`` which finds by name those that are not given."""
     parser.add_argument("--results", type=Path, metavar="DIR", help="results tree in which missing inputs are found")
     for name in names:
         several = "*" in INPUTS.get(name, "")
@@ -25,7 +25,7 @@ def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = 
 
 
 def resolve(args: argparse.Namespace, required: Iterable[str], optional: Iterable[str] = ()) -> Inputs:
-    """The asked inputs that exist. A required one that does not is an error; an optional one is left out."""
+    """The requested inputs that exist. A missing required input is an error; a missing optional one is left out."""
     found: Inputs = {}
     for name in required:
         found[name] = _find(args, name, must_exist=True)

@@ -21,21 +21,26 @@ from cgnn.models.records import RECORDS, SOLVER_DASHES, Dashes, split_method
 COLUMN = 3.25  # inches: one column of the paper's two
 PAGE = 6.75  # both columns
 
-BLACK, BLUE, GREEN = records.BLACK, records.BLUE, records.GREEN
-GREY, ORANGE, RED = records.GREY, records.ORANGE, records.RED
+BLUE, GREEN, GREY, ORANGE, RED = records.BLUE, records.GREEN, records.GREY, records.ORANGE, records.RED
+#: Text, axes and black lines: one known colour, which the page replaces in its dark theme.
+INK = "#333333"
 
 
 @dataclass(frozen=True)
 class Look:
-    """Colour, marker and dashes: each alone tells lines apart in print without colour."""
+    """Colour and marker of a model, dashes of a solver: lines can be told apart without colour."""
 
     color: str
     marker: str
     dashes: Dashes
 
 
-LOOKS = {name: Look(record.color, record.marker, record.dashes) for name, record in RECORDS.items()}
-FALLBACK = (Look(GREY, "h", "-"), Look(GREY, "p", "--"), Look(GREY, "8", ":"))
+#: A colour and a marker per model; dashes belong to solvers, so a model alone is a solid line.
+LOOKS = {
+    name: Look(INK if record.color == records.BLACK else record.color, record.marker, "-")
+    for name, record in RECORDS.items()
+}
+FALLBACK = (Look(GREY, "h", "-"), Look(GREY, "p", "-"), Look(GREY, "8", "-"))
 
 RC: dict[Any, Any] = {
     "figure.dpi": 100,
@@ -51,8 +56,15 @@ RC: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.titlelocation": "left",
     "axes.grid": True,
-    "grid.color": "#DDDDDD",
+    "grid.color": INK,  # faint by its opacity, so that it is faint on a dark page too
+    "grid.alpha": 0.13,
     "grid.linewidth": 0.5,
     "axes.axisbelow": True,
     "lines.linewidth": 1.2,
@@ -109,7 +121,7 @@ def write_figure(drawing: Drawing, stem: Path | str) -> list[Path]:
     for suffix, content in metadata.items():
         path = Path(f"{stem}.{suffix}")
         with atomic_path(path) as temporary:
-            drawing.figure.savefig(temporary, metadata=content)
+            drawing.figure.savefig(temporary, metadata=content, transparent=suffix == "svg")
         paths.append(path)
     path = Path(f"{stem}.json")
     words = {"title": drawing.title, "caption": drawing.caption, "alt": drawing.alt}

@@ -8,10 +8,11 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullForm
 
 from cgnn.analysis.rows import in_order
 from cgnn.models import names
-from cgnn.render.panels import say_empty
-from cgnn.render.style import BLACK, PAGE, Drawing, look
+from cgnn.render.plots import list_words, say_empty
+from cgnn.render.style import INK, PAGE, Drawing, look
 
 SHOWN = {"lr": "learning rate", "t1": "ending time $t_1$", "alpha": "α", "gamma": "γ"}
+PLAIN = {"lr": "learning rate", "t1": "ending time", "alpha": "start of α", "gamma": "self-loop weight γ"}
 MODELS = ("cgnn", "cgnn_weight", "cgnn_discrete")
 
 
@@ -28,7 +29,7 @@ def draw(trials: Path) -> Drawing:
         count, max(len(shown), 1), figsize=(PAGE, 1.55 * count + 0.45), squeeze=False, sharey="row", sharex="col"
     )
     if not datasets or not shown:
-        say_empty(grid[0, 0], "no search was run")
+        say_empty(figure, grid[0, 0], "no search was run")
     for i, dataset in enumerate(datasets if shown else []):
         of_dataset = rows[rows["dataset"] == dataset]
         for j, name in enumerate(shown):
@@ -54,7 +55,7 @@ def draw(trials: Path) -> Drawing:
                     "*",
                     color=style.color,
                     markersize=9,
-                    markeredgecolor=BLACK,
+                    markeredgecolor=INK,
                     mew=0.6,
                     linestyle="none",
                 )
@@ -82,10 +83,10 @@ def draw(trials: Path) -> Drawing:
     counts = rows.groupby(["dataset", "model", "preset"]).size()
     lost = int((rows["status"] != "completed").sum())
     caption = (
-        f"Random search on the {kind} splits: validation accuracy of each trial in round one against each "
-        "hyperparameter. A star marks the winner of each search at its mean validation accuracy over the further "
-        f"replicas of round two. {len(rows)} trials in {len(counts)} searches, {lost} of which diverged or ran out of "
-        "memory. The axes leave out the lowest tenth of each dataset's trials."
+        f"{_finding(rows, datasets, shown)} Random search on the {kind} splits: each point is a trial of round one; a "
+        "star marks the winner of each search at its mean validation accuracy over the replicas of round two. "
+        f"{len(rows)} trials in {len(counts)} searches, {lost} of them failed. The axes leave out the lowest tenth of "
+        "each dataset's trials."
     )
     return Drawing(
         figure, "Hyperparameter search", caption, "Scatter plots of validation accuracy over hyperparameters."
@@ -96,3 +97,20 @@ def winners(trials: pd.DataFrame) -> pd.DataFrame:
     """The finalist with the highest mean for each preset, the earliest if several are equal, as in the search."""
     ranked = trials[trials["mean"].notna()].sort_values(["mean", "trial"], ascending=[False, True])
     return ranked.drop_duplicates("preset")
+
+
+def _finding(rows: pd.DataFrame, datasets: list[str], shown: list[str]) -> str:
+    """Which hyperparameter goes with CGNN's validation accuracy most, by rank correlation."""
+    words = []
+    for dataset in datasets:
+        part = rows[(rows["dataset"] == dataset) & (rows["model"] == "cgnn") & (rows["status"] == "completed")]
+        ranks = {name: part[name].corr(part["objective"], method="spearman") for name in shown if len(part) > 2}
+        ranks = {name: rank for name, rank in ranks.items() if rank == rank}
+        if ranks:
+            name = max(ranks, key=lambda item: abs(ranks[item]))
+            words.append(
+                f"the {PLAIN.get(name, name)} on {names.dataset(dataset)} ({ranks[name]:+.2f})".replace("-", "−")
+            )
+    if not words:
+        return "No search of CGNN was run."
+    return f"CGNN's validation accuracy goes most with {list_words(words)} (rank correlation)."
