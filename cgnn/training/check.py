@@ -21,7 +21,7 @@ from cgnn.paper.hyperparameters import Hyperparameters, override, published
 from cgnn.training.device import MIB, PeakMemory, synchronise
 from cgnn.training.loop import make_optimizer, select, step, train
 from cgnn.training.replicas import seed_dropout
-from cgnn.training.tensors import GraphTensors, SplitTensors, graph_tensors, split_tensors
+from cgnn.training.tensors import SplitTensors, graph_tensors, split_tensors
 
 #: Largest difference allowed, relative to the largest entry. Measured on a CPU (float32 against float64): scores below
 #: 1e-6, gradients below 1e-5; a wrong kernel or a tensor on the wrong device shows as 1e-1 or NaN.
@@ -89,9 +89,8 @@ class _Bench:
         graph = generate("check", Parameters(nodes=600, classes=4, features=80, words=8.0))
         assert graph.fixed_split is not None
         data = graph_tensors(graph, "rows", torch.device("cpu"))
-        self.data = GraphTensors(
-            data.x.to(dtype).to(device), data.edge_index.to(device), data.labels.to(device), data.num_classes
-        )
+        x, edges, labels = data.x.to(dtype).to(device), data.edge_index.to(device), data.labels.to(device)
+        self.data = replace(data, x=x, edge_index=edges, labels=labels)
         self.split = graph.fixed_split
         self.device, self.dtype = device, dtype
 
