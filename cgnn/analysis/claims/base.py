@@ -78,12 +78,12 @@ class Comparison:
     kind: Kind
     label: str
     estimate: float
-    low: float
-    high: float
-    p: float
     unit: str
     method: str
     outcome: Outcome
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
     effect: float = math.nan  # Hedges' g; nan where the comparison is not of two groups of runs
     n_a: int = 0
     n_b: int = 0
@@ -193,21 +193,8 @@ def from_difference(
 ) -> Comparison:
     """A difference of accuracies in points, with the p of the claim's own test."""
     method = gap.method if kind is Kind.DIFFERENCE else f"{kind}, {gap.method}"
-    return Comparison(
-        kind,
-        label,
-        gap.estimate,
-        gap.low,
-        gap.high,
-        p,
-        "points",
-        method,
-        outcome,
-        gap.effect,
-        gap.n_a,
-        gap.n_b,
-        details=details,
-    )
+    found = Comparison(kind, label, gap.estimate, "points", method, outcome, gap.low, gap.high, p, gap.effect)
+    return replace(found, n_a=gap.n_a, n_b=gap.n_b, details=details)
 
 
 def adjust(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:

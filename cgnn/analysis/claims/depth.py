@@ -184,19 +184,9 @@ def _wider(without: Levels, with_h0: Levels, times: list[float], label: str) -> 
 
     samples = [levels[t]["test_accuracy"].to_numpy(dtype=float) for levels in (without, with_h0) for t in times]
     low, high, p = bootstrap(samples, difference)
-    return Comparison(
-        Kind.RANGE,
-        label,
-        float(difference(*samples)),
-        low,
-        high,
-        p,
-        "points",
-        "bootstrap",
-        one_sided(low, high, +1),
-        n_a=sum(map(len, samples[: len(times)])),
-        n_b=sum(map(len, samples[len(times) :])),
-    )
+    n_a, n_b = sum(map(len, samples[: len(times)])), sum(map(len, samples[len(times) :]))
+    estimate, outcome = float(difference(*samples)), one_sided(low, high, +1)
+    return Comparison(Kind.RANGE, label, estimate, "points", "bootstrap", outcome, low, high, p, n_a=n_a, n_b=n_b)
 
 
 def c12(evidence: Evidence) -> Claim:
