@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    from cgnn.analysis.tree import check_results
     from cgnn.render.paper import compile_paper
 
+    check_results(args.results)
     compile_paper(args.results, args.source, args.reported, args.out, data=args.data, png=args.png)
     print(args.out)

@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    from cgnn.analysis.tree import check_results
     from cgnn.render.scorecard import write_scorecard
 
+    check_results(args.results)
     size = write_scorecard(args.results, args.reported, args.out, args.citation)
     print(f"{args.out}: {size / 1e6:.1f} MB")

@@ -227,6 +227,7 @@ SOLVER_SUFFIXES = {
     "exact_recompute": "exact_recompute",
     "dopri5": "dopri5",
     "adjoint": "dopri5_adjoint",
+    "adjoint_no_augmentation": "dopri5_adjoint",  # with the switch augmentation=none
     "rk4": "rk4",
     "rk4_adjoint": "rk4_adjoint",
 }
@@ -237,6 +238,7 @@ SOLVER_LABELS = {
     "exact_recompute": "exact, recomputing",
     "dopri5": "dopri5",
     "adjoint": "adjoint",
+    "adjoint_no_augmentation": "adjoint, no augmentation",
     "rk4": "rk4",
     "rk4_adjoint": "rk4, adjoint",
     "released": "released",
@@ -246,6 +248,7 @@ SOLVER_DASHES: dict[str, tuple[Dashes, str]] = {
     "exact_recompute": ((0, (4, 2)), "X"),
     "dopri5": ("--", "*"),
     "adjoint": ("-.", "o"),
+    "adjoint_no_augmentation": ((0, (3, 1, 1, 1, 1, 1)), "s"),
     "rk4": (":", "d"),
     "rk4_adjoint": ((0, (3, 1, 1, 1)), "D"),
     "released": ((0, (1, 1)), "h"),

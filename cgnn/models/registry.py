@@ -95,6 +95,8 @@ def resolve_method(method: str, fidelity: Fidelity) -> tuple[str, Fidelity]:
     model, suffix = split_method(method)
     if suffix in SOLVER_SUFFIXES:
         method, fidelity = model, replace(fidelity, solver=SOLVER_SUFFIXES[suffix])  # type: ignore[arg-type]
+        if suffix.endswith("no_augmentation"):
+            fidelity = replace(fidelity, augmentation="none")
     if entry(method).options.get("variant") == "discrete":
         fidelity = replace(fidelity, discrete_steps="t1")  # its depth is what is varied
     return method, fidelity

@@ -77,7 +77,8 @@ def outputs_of(config: Mapping[str, Any], bench: Path = Path(BENCH)) -> Outputs:
     collected["profiles"] = [f"{results}/{file}" for file in profiles]
     collected["trials"] = [f"{results}/{folder}/trials.csv" for folder in searches]
     collected["recorded"] = [str(recorded_path(file)) for item in plan.recorded(config) for file in item.files(config)]
-    collected["seconds"] = [str(seconds_path(file)) for planned in trainings.values() for file in planned.files(config)]
+    rows = [*(file for planned in trainings.values() for file in planned.files(config)), *collected["trials"]]
+    collected["seconds"] = [str(seconds_path(file)) for file in rows]
     collected = {name: files for name, files in collected.items() if files}
 
     products: dict[str, Files] = {name: f"{results}/{INPUTS[name]}" for name in (*collected, "convergence")}

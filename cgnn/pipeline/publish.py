@@ -30,6 +30,7 @@ KEPT = (
     "*.csv",
     "claims.json",
     "bench.json",
+    "recorded.npz",
     "paper.pdf",
     "index.html",
     "tables/*.*",

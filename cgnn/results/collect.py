@@ -18,6 +18,9 @@ PROFILE_COLUMNS = (
     *("dataset", "method", "model", "axis", "value", "status", "epochs_timed", "seconds_per_epoch", "seconds"),
     *("peak_bytes", "memory_counter", "device", "threads", "code_fingerprint", "versions"),
 )
+STAGES = ("runs", "sweeps", "fidelity", "curves", "search")
+#: The folders of a search below search/.
+SEARCH = ("dataset", "split_kind", "model", "preset")
 AGAIN = "Delete it and run the same snakemake command again; it is then computed anew."
 
 
@@ -40,18 +43,22 @@ def collect_runs(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
 
 
 def collect_seconds(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
-    """The times of all trainings; no result is computed from them."""
-    return list(SECONDS_COLUMNS), [row for path in files for row in read_rows(path)[1]]
+    """The times of all trainings and trials by stage; no result is computed from them."""
+    rows: list[Row] = []
+    for path in files:
+        stage = next(part for part in reversed(path.parts) if part in STAGES)
+        search = dict(zip(SEARCH, path.parts[-5:-1], strict=True)) if stage == "search" else {}
+        rows += [{"stage": stage, **search, **row} for row in read_rows(path)[1]]
+    return ["stage", *SECONDS_COLUMNS], rows
 
 
 def collect_trials(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
     """Trials of all searches; what one was for stands in its path, search/DATASET/SPLIT/MODEL/PRESET/trials.csv."""
-    names = ("dataset", "split_kind", "model", "preset")
-    columns, rows = [*names], []
+    columns, rows = [*SEARCH], []
     for path in files:
         header, found = read_rows(path)
         columns += [name for name in header if name not in columns]
-        rows += [{**dict(zip(names, path.parts[-5:-1], strict=True)), **row} for row in found]
+        rows += [{**dict(zip(SEARCH, path.parts[-5:-1], strict=True)), **row} for row in found]
     return columns, rows
 
 
