@@ -68,6 +68,8 @@ def test_what_the_page_of_unsupported_things_promises_as_errors_are_errors(ordin
         conv(x, edges, torch.rand(edges.shape[1], 3))
     with pytest.raises(UserError, match="num_nodes=None"):
         CGNNConv(4, 99, t1=2.0)(x, edges)
+    with pytest.raises(UserError, match="bipartite graphs are not supported"):
+        conv((x, x), edges)
     with pytest.raises(UserError, match="expected a number"):
         CGNNConv(-1, t1=2.0, weight=True)
     with pytest.raises(Exception, match="once_differentiable"):
