@@ -12,7 +12,7 @@ from cgnn.dynamics.solvers import solve
 from cgnn.dynamics.sparse import without_autocast
 from cgnn.errors import UserError
 from cgnn.models.cgnn_weight import OrthogonalWeight
-from cgnn.models.eager import check_device, outside_compiled_graphs, working_dtype
+from cgnn.models.eager import check_device, check_is_tensor, outside_compiled_graphs, working_dtype
 from cgnn.models.graph_cache import GraphCache
 from cgnn.paper.fidelity import Fidelity, preset
 
@@ -140,6 +140,7 @@ class CGNNConv(nn.Module):
             UserError: a directed graph, weights that are negative or not finite, a wrong shape, or tensors on another
                 device than the module.
         """
+        check_is_tensor(x)
         self._check_input(x, edge_index, edge_weight)
         with without_autocast(x.device):
             return self._propagate(x.to(working_dtype(x.dtype)), edge_index, edge_weight).to(x.dtype)

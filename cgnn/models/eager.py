@@ -3,7 +3,7 @@
 import functools
 import sys
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
@@ -41,6 +41,12 @@ def outside_compiled_graphs(function: Callable[P, T]) -> Callable[P, T]:
 def working_dtype(dtype: torch.dtype) -> torch.dtype:
     """float32 in the place of float16 and bfloat16, for which there are no sparse kernels; any other as it is."""
     return torch.float32 if dtype in _HALF else dtype
+
+
+def check_is_tensor(x: Any) -> None:
+    """PyG's layers for bipartite graphs take a pair; ours do not."""
+    if not isinstance(x, Tensor):
+        raise UserError(f"x: found {type(x).__name__}, expected a tensor; bipartite graphs are not supported")
 
 
 def check_device(name: str, tensor: Tensor, module: Tensor) -> None:

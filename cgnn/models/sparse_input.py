@@ -20,7 +20,7 @@ from cgnn.dynamics.sparse import (
     without_autocast,
 )
 from cgnn.errors import UserError
-from cgnn.models.eager import check_device, outside_compiled_graphs, working_dtype
+from cgnn.models.eager import check_device, check_is_tensor, outside_compiled_graphs, working_dtype
 from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import Generators, dropout, keep_mask, uniform_linear_
 
@@ -125,6 +125,7 @@ class SparseLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Y; sparse features are computed in float32 where the weight is float16 or bfloat16, and under autocast."""
+        check_is_tensor(x)
         if x.dim() != 2 or x.shape[-1] != self.in_features:
             found = f"{x.shape[-1]} columns" if x.dim() == 2 else f"shape {tuple(x.shape)}"
             raise UserError(f"features: found {found}, expected {self.in_features} columns")
