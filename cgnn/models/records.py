@@ -106,7 +106,7 @@ def _cgnn(
         axis="t1",
         side_by_side=True,
         more=("beta",) if options.get("weight") else (),
-        switches=("derivative", "alpha", "alpha_decay", "source_gradient", *switches),
+        switches=("alpha", "alpha_decay", *switches),
         options=options,
         relative=relative,
     )
@@ -114,6 +114,9 @@ def _cgnn(
 
 #: The paper's memory figure is about PyG's layers as their users run them.
 _AS_PYG_RUNS_IT = {"fused": False}
+
+#: The switches of a model that solves the ODE.
+_ODE = ("derivative", "source_gradient", "solver", "augmentation")
 
 _GODE = (
     OwnHyperparameter("activation", "relu", choices=("relu", "softplus", "elu", "tanh")),
@@ -177,16 +180,12 @@ RECORDS: dict[str, ModelRecord] = {
         ORANGE,
         "v",
         (0, (5, 1, 1, 1, 1, 1)),
-        switches=("discrete", "discrete_steps"),
+        switches=("derivative", "source_gradient", "discrete", "discrete_steps"),
         variant="discrete",
     ),
-    "cgnn_no_h0": _cgnn(
-        "CGNN w/o H(0)", BLACK, "X", ":", switches=("solver", "augmentation", "no_h0"), variant="no_h0"
-    ),
-    "cgnn": _cgnn("CGNN", RED, "o", switches=("solver", "augmentation")),
-    "cgnn_weight": _cgnn(
-        "CGNN with weight", PINK, "P", switches=("solver", "augmentation", "weight_clamp"), weight=True
-    ),
+    "cgnn_no_h0": _cgnn("CGNN w/o H(0)", BLACK, "X", ":", switches=(*_ODE, "no_h0"), variant="no_h0"),
+    "cgnn": _cgnn("CGNN", RED, "o", switches=_ODE),
+    "cgnn_weight": _cgnn("CGNN with weight", PINK, "P", switches=(*_ODE, "weight_clamp"), weight=True),
     "cgnn_appnp": _cgnn(
         "CGNN with APPNP's steps",
         ORANGE,

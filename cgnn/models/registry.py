@@ -86,6 +86,8 @@ def check_settings(model: str, switches: Iterable[str], settings: Iterable[str])
         ("--set", settings, entry(model).hyperparameters),
     ):
         for name in names:
+            if option == "--set" and name not in hyper.TYPES and name not in read:
+                raise UserError(f"--set: {hyper.unknown(name, read)}")
             if name not in read:
                 raise UserError(f"{option} {name}: {model} does not read it; {model} reads {', '.join(read)}")
 

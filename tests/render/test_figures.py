@@ -128,8 +128,9 @@ def test_a_products_code_holds_no_other_product_and_no_training(shelf, modules):
         closure = import_closure(*modules(name))
         others = {entry.module for other, entry in shelf.items() if other != name}
         assert not closure & others
+        data = {"cgnn.models", "cgnn.models.names", "cgnn.models.records"}  # labels and looks, no code that trains
         assert not [
-            module for module in closure if module.startswith(("cgnn.training", "cgnn.models", "cgnn.dynamics"))
+            module for module in closure - data if module.startswith(("cgnn.training", "cgnn.models", "cgnn.dynamics"))
         ]
         assert ("cgnn.render.style" in closure) == (shelf is FIGURES)
 
