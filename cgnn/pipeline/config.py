@@ -240,7 +240,7 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
                 f"something else: `my_{name}: {{path: {options['path']}}}`"
             )
         elif isinstance(options, Mapping) and not own and name != "synthetic":
-            yield f"datasets.{name}: a made-up graph is called synthetic; your own graph is {{path: my.npz}}"
+            yield f"datasets.{name}: a generated graph is called synthetic; your own graph is {{path: my.npz}}"
     if not active_datasets(config):
         yield "datasets: all are switched off, expected at least one"
     for section in ("residual", "sweeps", "profiles", "fidelity", "curves"):

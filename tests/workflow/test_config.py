@@ -59,13 +59,19 @@ def test_the_configs_that_come_with_the_project_are_good(name):
         ({"datasets": {"mine": {"pth": "a.npz"}}}, ["datasets.mine.pth", "did you mean path?"]),
         ({"datasets": {"cora": {"path": "my.npz"}}}, ["datasets.cora", "cannot be redefined", "my_cora"]),
         ({"datasets": {"synthetic": {"path": "my.npz"}}}, ["datasets.synthetic", "cannot be redefined"]),
-        ({"datasets": {"cora": {"nodes": 40}}}, ["datasets.cora", "a made-up graph is called synthetic"]),
+        ({"datasets": {"cora": {"nodes": 40}}}, ["datasets.cora", "a generated graph is called synthetic"]),
         ({"results": "results/{mine}"}, ["results", "{mine}", "without them"]),
         ({"datasets": {"mine": {"path": ""}}}, ["datasets.mine.path", "not empty"]),
         ({"datasets": {"mine": {"path": 3}}}, ["datasets.mine.path", "3", "text"]),
         ({"datasets": {"mine": 3}}, ["datasets.mine", "3", "true, false or a mapping"]),
-        ({"datasets": {"mine": {"path": "no/such.npz"}}}, ["datasets.mine.path", "no/such.npz", "there is no such file"]),
-        ({"datasets": {"mine": {"path": "a.npz", "features": "row"}}}, ["datasets.mine.features", "did you mean rows?"]),
+        (
+            {"datasets": {"mine": {"path": "no/such.npz"}}},
+            ["datasets.mine.path", "no/such.npz", "there is no such file"],
+        ),
+        (
+            {"datasets": {"mine": {"path": "a.npz", "features": "row"}}},
+            ["datasets.mine.features", "did you mean rows?"],
+        ),
         ({"protocol": {"split_sizes": {"cora": {"test": 1.5}}}}, ["protocol.split_sizes.cora.test", "1.5", "fraction"]),
         ({"protocol": {"split_sizes": {"cora": {"test": 0}}}}, ["protocol.split_sizes.cora.test", "more than 0"]),
         ({"search": {"spaces": {"gcn": {"lr": "loguniform(1e-3)"}}}}, ["search.spaces.gcn.lr", "loguniform(1e-3)"]),
@@ -82,19 +88,27 @@ def test_a_wrong_value_is_named_with_what_is_allowed(changes, expected):
 @pytest.mark.parametrize(
     ("changes", "wrong", "right"),
     [
-        ({"datasets": {"synthetic": {"nodes": 40, "classez": 4}}}, "synthetic.classez: .* did you mean classes?", "nodes"),
-        ({"datasets": {"mine": {"path": "a.npz", "feature": "rows"}}}, "mine.feature: .* did you mean features?", "path"),
+        (
+            {"datasets": {"synthetic": {"nodes": 40, "classez": 4}}},
+            "synthetic.classez: .* did you mean classes\\?",
+            "nodes",
+        ),
+        (
+            {"datasets": {"mine": {"path": "a.npz", "feature": "rows"}}},
+            "mine.feature: .* did you mean features\\?",
+            "path",
+        ),
         (
             {"experiments": {"main": {"model": ["gcn"]}}},
-            "main.model: unknown key .* did you mean models?",
+            "main.model: unknown key .* did you mean models\\?",
             "main.models|main.preset",
         ),
         (
             {"profiles": {"methods": {"gcn": {"epoch": 3, "warmup": 1}}}},
-            "gcn.epoch: .* did you mean epochs?",
+            "gcn.epoch: .* did you mean epochs\\?",
             "gcn.warmup",
         ),
-        ({"jobs": {"thread": 3, "threads": 1}}, "jobs.thread: .* did you mean threads?", "jobs.threads"),
+        ({"jobs": {"thread": 3, "threads": 1}}, "jobs.thread: .* did you mean threads\\?", "jobs.threads"),
     ],
 )
 def test_a_misspelt_key_beside_valid_ones_is_the_only_one_named(changes, wrong, right):
