@@ -110,6 +110,9 @@ def read_yaml(path: Path | str) -> Config:
         raise UserError(f"{path}: not valid YAML: {error}.") from None
     if not isinstance(content, dict):
         raise UserError(f"{path}: found a {type(content).__name__}, expected a mapping of keys.")
+    if "__use_yte__" in content:
+        # Snakemake would evaluate Python expressions in such a file.
+        raise UserError(f"{path}: `__use_yte__` makes a config run code; expected plain YAML. Remove the key.")
     return content
 
 
