@@ -1,6 +1,7 @@
 """``python -m cgnn COMMAND``: what every rule calls, and what you can run by hand."""
 
 import argparse
+import os
 import sys
 import textwrap
 from importlib import import_module
@@ -30,8 +31,19 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run a command; without the packages of the workflow, say how to install them."""
+    make_robust()
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] == "cgnn":
+            raise
+        print(f"cgnn: needs the package {error.name}; run `pip install 'cgnn[workflow]'`", file=sys.stderr)
+        return 2
+
+
+def _run(arguments: list[str]) -> int:
     """Import the module of the requested command only (torch takes seconds) and run it."""
-    arguments = sys.argv[1:] if arguments is None else arguments
     requested = [word for word in arguments[:1] if word in COMMANDS]
     parser = CommandParser(
         prog="cgnn",
@@ -74,6 +86,14 @@ def overview() -> str:
                 text = (import_module(f"cgnn.cli.{name}").__doc__ or "").strip().splitlines()[0]
                 lines += textwrap.wrap(text, 98, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18)
     return "\n".join(lines)
+
+
+def make_robust() -> None:
+    """Print what the terminal's encoding lacks (✓ in Latin-1) as `?`, and let Orion's GitPython do without git."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from cgnn.paper import names
+from cgnn.models import names
 
 #: By aggregate: what a reader calls it, and the folders of its jobs.
 AGGREGATES = {
@@ -17,7 +17,7 @@ REPLICA = ["dataset", "split", "model", "preset", "variant", "replica"]
 
 
 def cost(results: Path) -> list[dict[str, Any]]:
-    """One entry a stage: trainings, epochs, hours. Hours are None where no times were kept."""
+    """One entry per stage: trainings, epochs, hours. Hours are None where no times were kept."""
     stages: list[dict[str, Any]] = []
     for name, (what, folders) in AGGREGATES.items():
         rows = read(results / f"{name}.csv")
@@ -80,7 +80,7 @@ COLUMNS = [
 
 
 def read(path: Path) -> pd.DataFrame | None:
-    """The file as a frame, or None if it is not there or empty."""
+    """The file as a frame, or None if it does not exist or is empty."""
     try:
         return pd.read_csv(path, low_memory=False)
     except (FileNotFoundError, pd.errors.EmptyDataError):
@@ -92,7 +92,7 @@ def _or_empty(value: object) -> str:
 
 
 def _times(folders: list[Path]) -> pd.DataFrame | None:
-    """Training times lie beside the rows of each job, since they differ from run to run."""
+    """Training times are kept in files beside the rows, since they differ from run to run."""
     files = [path for folder in folders for path in sorted(folder.rglob("*.seconds.csv"))]
     return pd.concat([pd.read_csv(path) for path in files], ignore_index=True) if files else None
 

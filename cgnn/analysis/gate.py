@@ -5,32 +5,52 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from cgnn.analysis.claims.base import NOT_REPRODUCED, NOT_TESTABLE, PARTLY, REPRODUCED
+from cgnn.analysis.claims.base import Verdict
 from cgnn.errors import UserError
 
-MARKS = {REPRODUCED: "✓", PARTLY: "~", NOT_REPRODUCED: "✗", NOT_TESTABLE: "·"}
-RANK = {REPRODUCED: 3, PARTLY: 2, NOT_REPRODUCED: 1, NOT_TESTABLE: 0}
+MARKS = {
+    Verdict.REPRODUCED: "✓",
+    Verdict.PARTLY: "~",
+    Verdict.DEPENDS: "±",
+    Verdict.NOT_REPRODUCED: "✗",
+    Verdict.TOO_FEW_RUNS: "?",
+    Verdict.NOT_TESTABLE: "·",
+}
+#: A verdict is worse than another if its rank is lower.
+RANK = {
+    Verdict.REPRODUCED: 4,
+    Verdict.PARTLY: 3,
+    Verdict.DEPENDS: 3,
+    Verdict.NOT_REPRODUCED: 2,
+    Verdict.TOO_FEW_RUNS: 1,
+    Verdict.NOT_TESTABLE: 0,
+}
 
 
 def print_claims(report: dict[str, Any]) -> None:
-    """One paragraph a claim, then the counts."""
+    """One paragraph per claim, then the counts."""
     for claim in report["claims"]:
-        print(f"{MARKS[claim['verdict']]} {claim['id']:<4}{claim['verdict'].upper()}: {claim['text']}")
-        print(textwrap.fill(claim["evidence"], 110, initial_indent="      ", subsequent_indent="      "))
+        print(f"{MARKS[Verdict(claim['verdict'])]} {claim['id']:<5}{claim['verdict'].upper()}: {claim['text']}")
+        print(_indented(claim["evidence"]))
+        if claim["also"]:
+            print(_indented("; ".join(f"{name}: {verdict}" for name, verdict in claim["also"].items())))
+        if claim["verdict_holm"] != claim["verdict"]:
+            print(_indented(f"With Holm's adjustment: {claim['verdict_holm']}."))
     print(", ".join(f"{count} {verdict}" for verdict, count in report["counts"].items()))
 
 
 def gate(report: dict[str, Any], expected: Path | None = None) -> int:
     """0 if the verdicts pass: none worse than in ``expected``, or, without it, none "not reproduced"."""
+    verdicts = {claim["id"]: Verdict(claim["verdict"]) for claim in report["claims"]}
+    if set(verdicts.values()) <= {Verdict.NOT_TESTABLE}:
+        raise UserError("gate: no claim could be tested on these results; run `snakemake` first, or name others")
     if expected is None:
-        bad = [claim["id"] for claim in report["claims"] if claim["verdict"] == NOT_REPRODUCED]
+        bad = [name for name, verdict in verdicts.items() if verdict is Verdict.NOT_REPRODUCED]
         reason = "not reproduced"
     else:
         before = _verdicts(expected)
         bad = [
-            claim["id"]
-            for claim in report["claims"]
-            if RANK[claim["verdict"]] < RANK[before.get(claim["id"], NOT_TESTABLE)]
+            name for name, verdict in verdicts.items() if RANK[verdict] < RANK[before.get(name, Verdict.NOT_TESTABLE)]
         ]
         reason = f"worse than in {expected}"
     if bad:
@@ -40,13 +60,17 @@ def gate(report: dict[str, Any], expected: Path | None = None) -> int:
     return 0
 
 
-def _verdicts(path: Path) -> dict[str, str]:
+def _indented(text: str) -> str:
+    return textwrap.fill(text, 110, initial_indent="       ", subsequent_indent="       ")
+
+
+def _verdicts(path: Path) -> dict[str, Verdict]:
     try:
         claims = json.loads(path.read_text(encoding="utf-8"))["claims"]
         verdicts = {claim["id"]: claim["verdict"] for claim in claims}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path}: cannot be read as claims.json ({error}); write one with `claims --out`") from error
-    unknown = set(verdicts.values()) - set(RANK)
+    unknown = set(verdicts.values()) - set(Verdict)
     if unknown:
-        raise UserError(f"{path}: verdict {sorted(unknown)[0]!r}, expected one of {', '.join(RANK)}")
-    return verdicts
+        raise UserError(f"{path}: verdict {sorted(unknown)[0]!r}, expected one of {', '.join(Verdict)}")
+    return {name: Verdict(verdict) for name, verdict in verdicts.items()}

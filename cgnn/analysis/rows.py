@@ -1,4 +1,4 @@
-"""Rows of result files: reading, choosing a protocol, and comparing two groups as they deserve."""
+"""Rows of result files: reading, choosing a protocol, and comparing two groups, paired where they can be."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Protocol:
 
 
 def load_rows(path: Path | str) -> pd.DataFrame:
-    """A runs, sweeps or fidelity file; the columns every comparison needs must be there."""
+    """A runs, sweeps or fidelity file; an error names a column that every comparison needs and it lacks."""
     try:
         rows = pd.read_csv(path, dtype={"split": str, "variant": str}, low_memory=False)
     except pd.errors.EmptyDataError:
@@ -49,14 +49,14 @@ def load_rows(path: Path | str) -> pd.DataFrame:
 
 
 def protocols(rows: pd.DataFrame) -> list[Protocol]:
-    """Those the rows hold, the main one first."""
+    """The protocols that the rows hold, the main one first."""
     held = {tuple(pair) for pair in rows[["hyperparameter_source", "preset"]].drop_duplicates().itertuples(index=False)}
     ordered = [pair for pair in PROTOCOLS if pair in held] + sorted(held - set(PROTOCOLS))
     return [Protocol(*pair) for pair in ordered]
 
 
 def choose_protocol(rows: pd.DataFrame, preset: str | None = None, source: str | None = None) -> Protocol:
-    """The asked protocol, or the main one of those the rows hold."""
+    """The requested protocol, or the main one of those that the rows hold."""
     held = protocols(rows)
     fitting = [p for p in held if (preset in (None, p.preset)) and (source in (None, p.source))]
     if not fitting:
@@ -78,7 +78,7 @@ def cell(rows: pd.DataFrame, **where: object) -> pd.DataFrame:
 
 
 def finished(rows: pd.DataFrame, column: str = "test_accuracy") -> pd.DataFrame:
-    """Those that ended well and carry the column's number."""
+    """The rows of finished runs that have a number in the column."""
     return rows[(rows["status"] == OK) & rows[column].notna()]
 
 
@@ -88,26 +88,37 @@ def sample(rows: pd.DataFrame, column: str = "test_accuracy") -> Sample:
 
 def compare(a: pd.DataFrame, b: pd.DataFrame, column: str = "test_accuracy") -> Difference:
     """a − b. Paired where the runs share their random split, or are variants of one model with one seed; else Welch."""
+    pairs = paired_values(a, b, column)
+    if pairs is not None:
+        return paired(*pairs)
+    return welch(*(finished(rows, column)[column].to_numpy(dtype=float) for rows in (a, b)))
+
+
+def paired_values(
+    a: pd.DataFrame, b: pd.DataFrame, column: str = "test_accuracy"
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The values of the runs that both groups finished, pair by pair; None if there are not two pairs."""
     a, b = finished(a, column), finished(b, column)
     key = _pairing_key(a, b)
-    if key is not None:
-        left, right = a.set_index(key)[column], b.set_index(key)[column]
-        common = left.index.intersection(right.index).sort_values()
-        if len(common) >= 2:
-            return paired(left.loc[common].to_numpy(dtype=float), right.loc[common].to_numpy(dtype=float))
-    return welch(a[column].to_numpy(dtype=float), b[column].to_numpy(dtype=float))
+    if key is None:
+        return None
+    left, right = a.set_index(key)[column], b.set_index(key)[column]
+    common = left.index.intersection(right.index).sort_values()
+    if len(common) < 2:
+        return None
+    return left.loc[common].to_numpy(dtype=float), right.loc[common].to_numpy(dtype=float)
 
 
 def _pairing_key(a: pd.DataFrame, b: pd.DataFrame) -> str | None:
     if a.empty or b.empty:
         return None
-    if set(a["split_kind"]) == set(b["split_kind"]) == {"random"}:
+    kinds = set(a["split_kind"]) | set(b["split_kind"])
+    if len(kinds) == 1 and kinds != {"fixed"}:
         key = "split_sha256" if {"split_sha256"} <= set(a.columns) & set(b.columns) else "split"
         return key if a[key].is_unique and b[key].is_unique else None
     same_model = set(a["model"]) == set(b["model"]) and a["model"].nunique() == 1
-    if same_model and "seed" in a.columns and a["seed"].is_unique and b["seed"].is_unique:
-        return "seed" if len(set(a["seed"]) & set(b["seed"])) >= 2 else None
-    return None
+    seeded = same_model and "seed" in a.columns and a["seed"].is_unique and b["seed"].is_unique
+    return "seed" if seeded else None
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -127,5 +138,5 @@ def missing_reason(rows: pd.DataFrame) -> str:
 def in_order(found: Iterable[str], preferred: Iterable[str]) -> list[str]:
     """Names in the paper's order, unknown ones after it, sorted."""
     found = set(found)
-    known = [name for name in preferred if name in found]
+    known = [name for name in dict.fromkeys(preferred) if name in found]
     return known + sorted(found - set(known))

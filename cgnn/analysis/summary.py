@@ -1,74 +1,108 @@
-"""One row a cell: mean, deviation, interval, and how far from the paper's printed value."""
+"""summary.csv: one row per cell of the main tables with mean, deviation, interval, and difference from the paper."""
 
 import math
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from cgnn.analysis.rows import OK, sample
-from cgnn.analysis.statistics import holm, welch_from_summary
-from cgnn.paper.reported import Reported
+from cgnn.analysis.rows import OK, compare, sample
+from cgnn.analysis.statistics import SIGNIFICANCE, holm, welch_from_summary
+from cgnn.errors import UserError
+from cgnn.paper.reported import NOT_COMPARABLE, Reported, Summary
 
 CELL = ["dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant"]
+#: The models of one column of one block, among which the best is marked.
+BLOCK = ["dataset", "split_kind", "preset", "hyperparameter_source", "variant"]
+COLUMNS = [
+    *CELL,
+    *("layers", "n", "n_ok", "n_diverged", "n_out_of_memory", "status", "mean", "std", "low", "high"),
+    *("validation_mean", "paper_mean", "paper_std", "paper_n"),
+    *("difference", "difference_low", "difference_high", "p", "p_holm", "hedges_g", "best"),
+]
 
 
 def summarise(rows: pd.DataFrame, reported: Reported) -> pd.DataFrame:
     """Group rows into cells; the p of a difference to the paper is Holm-adjusted over preset, source and split kind."""
-    records = []
-    for keys, group in rows.groupby(CELL, sort=True, dropna=False):
-        record = dict(zip(CELL, keys, strict=True))
-        ours = sample(group)
-        low, high = ours.interval()
-        record |= {
-            "n": len(group),
-            "n_ok": ours.n,
-            "n_diverged": int((group["status"] == "diverged").sum()),
-            "n_out_of_memory": int((group["status"] == "out_of_memory").sum()),
-            "status": OK if ours.n else "/".join(sorted(group["status"].unique())),
-            "mean": ours.mean,
-            "std": ours.std,
-            "low": low,
-            "high": high,
-            "validation_mean": sample(group, "validation_accuracy").mean
-            if "validation_accuracy" in group
-            else math.nan,
-        }
-        paper = reported.accuracy(*(str(record[name]) for name in ("dataset", "split_kind", "model")))
-        if paper is not None and ours.n:
-            gap = welch_from_summary(ours, paper)
-            record |= {
-                "paper_mean": paper.mean,
-                "paper_std": paper.std,
-                "paper_n": paper.n,
-                "difference": gap.estimate,
-                "difference_low": gap.low,
-                "difference_high": gap.high,
-                "p": gap.p,
-                "hedges_g": gap.effect,
-            }
-        records.append(record)
-    columns = [
-        *CELL,
-        "n",
-        "n_ok",
-        "n_diverged",
-        "n_out_of_memory",
-        "status",
-        "mean",
-        "std",
-        "low",
-        "high",
-        "validation_mean",
-        "paper_mean",
-        "paper_std",
-        "paper_n",
-        "difference",
-        "difference_low",
-        "difference_high",
-        "p",
-        "p_holm",
-        "hedges_g",
-    ]
-    summary = pd.DataFrame(records).reindex(columns=columns)
+    records, groups = [], {}
+    for position, (keys, group) in enumerate(rows.groupby(CELL, sort=True, dropna=False)):
+        dataset, kind, model = str(keys[0]), str(keys[1]), str(keys[2])
+        layers = _layers(group)
+        if model.startswith("gcn_residual"):
+            paper = reported.residual(dataset, kind, int(layers)) if layers == layers else None
+        else:
+            paper = reported.accuracy(NOT_COMPARABLE.get(dataset, dataset), kind, model)
+        record = dict(zip(CELL, keys, strict=True)) | {"layers": layers}
+        records.append(record | cell_record(group, paper, comparable=dataset not in NOT_COMPARABLE))
+        groups[position] = group
+    summary = pd.DataFrame(records).reindex(columns=COLUMNS)
     for _, family in summary.groupby(["preset", "hyperparameter_source", "split_kind"], dropna=False):
         summary.loc[family.index, "p_holm"] = holm(family["p"].astype(float).tolist())
+    printed = set(reported.raw["fixed_split_accuracy"])
+    for _, block in summary[summary["model"].isin(printed)].groupby(BLOCK, dropna=False):
+        best = best_if_significant({position: groups[position] for position in block.index})
+        summary.loc[block.index, "best"] = [int(position == best) for position in block.index]
     return summary
+
+
+def cell_record(
+    rows: pd.DataFrame, paper: Summary | None, column: str = "test_accuracy", *, comparable: bool = True
+) -> dict[str, Any]:
+    """All numbers of one cell; ``comparable`` is False where the paper's value is for another graph."""
+    ours = sample(rows, column)
+    low, high = ours.interval()
+    record: dict[str, Any] = {
+        "n": len(rows),
+        "n_ok": ours.n,
+        "n_diverged": int((rows["status"] == "diverged").sum()),
+        "n_out_of_memory": int((rows["status"] == "out_of_memory").sum()),
+        "status": OK if ours.n else "/".join(sorted(rows["status"].unique())),
+        "mean": ours.mean,
+        "std": ours.std,
+        "low": low,
+        "high": high,
+        "validation_mean": sample(rows, "validation_accuracy").mean if "validation_accuracy" in rows else math.nan,
+    }
+    if paper is not None:
+        record |= {"paper_mean": paper.mean, "paper_std": paper.std, "paper_n": paper.n}
+    if paper is not None and comparable and ours.n:
+        gap = welch_from_summary(ours, paper)
+        record |= {
+            "difference": gap.estimate,
+            "difference_low": gap.low,
+            "difference_high": gap.high,
+            "p": gap.p,
+            "hedges_g": gap.effect,
+        }
+    return record
+
+
+def best_if_significant(groups: dict[Hashable, pd.DataFrame]) -> Hashable | None:
+    """The group with the highest mean, if it differs from the next at 5 %; else None."""
+    means = {name: sample(rows).mean for name, rows in groups.items() if sample(rows).n}
+    ranked = sorted(means, key=lambda name: means[name], reverse=True)
+    if len(ranked) < 2:
+        return None
+    p = compare(groups[ranked[0]], groups[ranked[1]]).p
+    return ranked[0] if p < SIGNIFICANCE else None
+
+
+def load_summary(path: Path | str) -> pd.DataFrame:
+    """summary.csv as ``summarise`` wrote it."""
+    try:
+        summary = pd.read_csv(path, dtype={"variant": str})
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame(columns=COLUMNS)
+    missing = [name for name in COLUMNS if name not in summary.columns]
+    if missing:
+        raise UserError(
+            f"{path}: column {missing[0]!r} is missing; write the file again with `python -m cgnn summarise`"
+        )
+    return summary.assign(variant=summary["variant"].fillna(""))
+
+
+def _layers(rows: pd.DataFrame) -> float:
+    """The number of layers that all rows of a cell share, or nan."""
+    values = pd.to_numeric(rows["layers"], errors="coerce").unique() if "layers" in rows else []
+    return float(values[0]) if len(values) == 1 else math.nan

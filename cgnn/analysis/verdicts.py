@@ -1,27 +1,28 @@
-"""All claims judged, as one report with a stable schema."""
+"""All claims judged, as one report with a stable, documented shape (docs/claims.md)."""
 
 import json
 import math
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from cgnn.analysis.claims.accuracy import c1, c2, c3, c4
-from cgnn.analysis.claims.augmentation import c13
-from cgnn.analysis.claims.base import VERDICTS, Claim, Comparison, Evidence
+from cgnn.analysis.claims.augmentation import c13a, c13b
+from cgnn.analysis.claims.base import Claim, Comparison, Evidence, Outcome, Part, Verdict
 from cgnn.analysis.claims.cost import c11
 from cgnn.analysis.claims.depth import c5, c6, c7, c12
 from cgnn.analysis.claims.fixed_point import c10
 from cgnn.analysis.claims.memory import c8, c9
 from cgnn.analysis.measured import load_bench, load_profiles
-from cgnn.analysis.rows import Protocol, choose_protocol, load_rows, protocols
+from cgnn.analysis.rows import choose_protocol, load_rows
 from cgnn.analysis.statistics import LEVEL, SIGNIFICANCE
-from cgnn.files import write_text
+from cgnn.files import sha256_of, write_text
 from cgnn.paper.reported import Reported
 
-SCHEMA = 1
+SCHEMA = 2
 TESTS = {
     "C1": c1,
     "C2": c2,
@@ -35,16 +36,15 @@ TESTS = {
     "C10": c10,
     "C11": c11,
     "C12": c12,
-    "C13": c13,
+    "C13a": c13a,
+    "C13b": c13b,
 }
-#: These look at the main tables, so they are also judged under every other protocol the runs hold.
-BY_PROTOCOL = ("C1", "C2", "C3", "C4")
 
 
 def load_evidence(
-    inputs: dict[str, Any], reported: Reported, preset: str | None = None, source: str | None = None
+    inputs: Mapping[str, Any], reported: Reported, preset: str | None = None, source: str | None = None
 ) -> Evidence:
-    """Read the files that are there."""
+    """Read the result files that exist."""
 
     def read(name: str) -> pd.DataFrame | None:
         return load_rows(inputs[name]) if name in inputs else None
@@ -64,15 +64,19 @@ def load_evidence(
     )
 
 
-def judge(evidence: Evidence) -> dict[str, Any]:
-    """The content of claims.json."""
-    judged = [_record(TESTS[name](evidence), text, evidence) for name, text in evidence.reported.claims.items()]
+def judge(evidence: Evidence, inputs: Mapping[str, Path] | None = None) -> dict[str, Any]:
+    """The content of claims.json; ``inputs`` are the files behind the evidence."""
+    judged = [_record(TESTS[name](evidence), text) for name, text in evidence.reported.claims.items()]
     return {
         "schema": SCHEMA,
         "protocol": {"preset": evidence.protocol.preset, "source": evidence.protocol.source},
         "level": LEVEL,
         "significance": SIGNIFICANCE,
-        "counts": {verdict: sum(item["verdict"] == verdict for item in judged) for verdict in VERDICTS},
+        "inputs": [
+            {"name": name, "file": path.name, "sha256": sha256_of(path)}
+            for name, path in sorted((inputs or {}).items())
+        ],
+        "counts": {verdict.value: sum(item["verdict"] == verdict for item in judged) for verdict in Verdict},
         "claims": judged,
     }
 
@@ -81,35 +85,51 @@ def write_claims(report: dict[str, Any], path: Path | str) -> None:
     write_text(path, json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def _record(claim: Claim, text: str, evidence: Evidence) -> dict[str, Any]:
+def _record(claim: Claim, text: str) -> dict[str, Any]:
     weakest = claim.weakest
+    protocols = [_protocol(part) for part in claim.parts]
     return {
         "id": claim.id,
         "text": text,
-        "verdict": claim.verdict,
+        "verdict": claim.verdict.value,
+        "verdict_holm": claim.verdict_holm.value,
         "why": claim.why,
         "test": claim.test,
         "evidence": claim.evidence,
         "effect": None if weakest is None else _plain(weakest),
         "comparisons": [_plain(item) for item in claim.comparisons],
         "missing": list(claim.missing),
-        "also": _also(claim.id, evidence),
+        "protocols": protocols,
+        "also": {item["label"]: item["verdict"] for item in protocols} if len(protocols) > 1 else {},
     }
 
 
-def _also(name: str, evidence: Evidence) -> dict[str, str]:
-    """Verdicts under the other protocols in the runs."""
-    if name not in BY_PROTOCOL or evidence.runs is None:
-        return {}
-    others: list[Protocol] = [item for item in protocols(evidence.runs) if item != evidence.protocol]
-    return {str(item): TESTS[name](replace(evidence, protocol=item)).verdict for item in others}
+def _protocol(part: Part) -> dict[str, Any]:
+    outcomes = [item.outcome for item in part.comparisons]
+    return {
+        "label": part.scope.label,
+        **asdict(part.scope),
+        "main": part.main,
+        "complete": part.complete,
+        "verdict": part.verdict.value,
+        "verdict_holm": part.verdict_holm.value,
+        "outcomes": {outcome.value: outcomes.count(outcome) for outcome in Outcome},
+        "missing": list(part.missing),
+    }
 
 
 def _plain(item: Comparison) -> dict[str, Any]:
-    """JSON has no nan: what is missing is null."""
-    rounded = {}
-    for name, value in asdict(item).items():
-        if isinstance(value, float):
-            value = None if not math.isfinite(value) else float(f"{value:.6g}")
-        rounded[name] = value
-    return rounded
+    """Plain JSON, which has no nan: what is missing is null."""
+    return {name: _value(value) for name, value in asdict(item).items()} | {
+        "passed": item.passed,
+        "p_adjusted": _value(item.p_holm),  # its name in schema 1
+        "outcome_holm": item.outcome_holm.value,
+    }
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _value(inner) for name, inner in value.items()}
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value

@@ -1,12 +1,13 @@
-"""Judge the paper's claims C1 to C13 on the result files.
+"""Judge the paper's claims C1 to C13b on the result files.
 
   python -m cgnn claims --results R --reported paper/reported.yaml [--out R/claims.json]
   python -m cgnn claims --results R --gate                          exit 1 if a claim is not reproduced
   python -m cgnn claims --results R --gate --expect old/claims.json exit 1 if a verdict is worse than there
 
-Prints each claim with its verdict and evidence. A result file that is not there makes its claims
-"not testable"; it is no error. The comparisons use one protocol, the first of (search, released),
-(published, released), (search, paper), (published, paper) that the runs hold, or the one given.
+Prints each claim with its verdict and evidence. A result file that does not exist makes its claims
+"not testable here"; a folder without any is an error. The comparisons use one protocol, the first of
+(search, released), (published, released), (search, paper), (published, paper) that the runs hold, or the
+one given; where other protocols give another verdict, the claim "depends on the protocol".
 """
 
 import argparse
@@ -27,14 +28,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from cgnn.analysis.gate import gate, print_claims
+    from cgnn.analysis.tree import check_results
     from cgnn.analysis.verdicts import judge, load_evidence, write_claims
+    from cgnn.errors import UserError
     from cgnn.paper.reported import load_reported
     from cgnn.render.catalogue import CLAIMS_INPUTS
     from cgnn.render.inputs import resolve
 
-    reported = load_reported(str(resolve(args, ["reported"])["reported"]))
-    evidence = load_evidence(resolve(args, [], CLAIMS_INPUTS), reported, args.preset, args.source)
-    report = judge(evidence)
+    if args.results is not None:
+        check_results(args.results)
+    reference = Path(str(resolve(args, ["reported"])["reported"]))
+    inputs = {name: Path(str(path)) for name, path in resolve(args, [], CLAIMS_INPUTS).items()}
+    if not inputs:
+        raise UserError(f"no results to judge: give --results DIR, or files by --{', --'.join(CLAIMS_INPUTS)}")
+    evidence = load_evidence(inputs, load_reported(reference), args.preset, args.source)
+    report = judge(evidence, {**inputs, "reported": reference})
     if args.out is not None:
         write_claims(report, args.out)
     print_claims(report)

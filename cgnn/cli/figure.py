@@ -20,11 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from importlib import import_module
 
-    from cgnn.render.catalogue import entry
+    from cgnn.render.catalogue import product
     from cgnn.render.inputs import resolve
     from cgnn.render.style import use_style, write_figure
 
-    chosen = entry("figure", args.name)
+    chosen = product("figure", args.name)
     inputs = resolve(args, chosen.inputs, chosen.optional)
     with use_style():
         drawing = import_module(chosen.module).draw(**inputs)

@@ -1,4 +1,4 @@
-"""Summarise runs: one row a cell with mean, deviation, interval, and the difference to the paper's value.
+"""Summarise runs: one row per cell with mean, deviation, interval, and the difference from the paper's value.
 
 python -m cgnn summarise --runs R/runs.csv --reported paper/reported.yaml --out R/summary.csv
 """

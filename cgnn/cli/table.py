@@ -1,4 +1,4 @@
-"""Build one table as CSV (a row a cell), Markdown, LaTeX and JSON (for the paper and the scorecard).
+"""Build one table as CSV (one row per cell), Markdown, LaTeX and JSON (for the paper and the scorecard).
 
   python -m cgnn table fixed_splits --runs R/runs.csv --reported paper/reported.yaml --out R/tables/fixed_splits
 
@@ -20,11 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from importlib import import_module
 
-    from cgnn.render.catalogue import entry
+    from cgnn.render.catalogue import product
     from cgnn.render.inputs import resolve
     from cgnn.render.table import write_table
 
-    chosen = entry("table", args.name)
+    chosen = product("table", args.name)
     inputs = resolve(args, chosen.inputs, chosen.optional)
     table = import_module(chosen.module).build(**inputs)
     for path in write_table(table, args.out):

@@ -42,11 +42,11 @@ class PerHead(NamedTuple):
 
 
 class AttentionPattern:
-    """Which node attends to which, sorted by target and then source; made once a graph.
+    """Which node attends to which, sorted by target and then source; built once per graph.
 
     Args:
-        edge_index: (2, E), from source to target, directed or not; self-loops are the caller's affair.
-        num_nodes: n, as nodes without an edge do not show.
+        edge_index: (2, E), from source to target, directed or not; the caller adds self-loops if they are wanted.
+        num_nodes: n, because nodes without an edge are not in edge_index.
         dtype: of the features that will be attended to.
     """
 
@@ -72,7 +72,7 @@ class AttentionPattern:
         self._per_head: dict[int, PerHead] = {}
 
     def per_head(self, heads: int) -> PerHead:
-        """Built when a layer first asks; layers of equally many heads share it."""
+        """Built when a layer first needs it; layers with the same number of heads share it."""
         if heads not in self._per_head:
             matrix, place = self._interleaved(self.crow, self.target, self.source, heads)
             source, target = self.source[self.by_source], self.target[self.by_source]
@@ -144,7 +144,7 @@ class _Attention(torch.autograd.Function):
 
 def _on_edges(pattern: Tensor, left: Tensor, right: Tensor) -> Tensor:
     """⟨left_i, right_j⟩ at the pattern's places; on a CPU half the time of gathering both sides, and no memory."""
-    if pattern.values().numel() > pattern.numel():  # so many parallel edges that torch's kernel would refuse them
+    if pattern.values().numel() > pattern.numel():  # torch's kernel refuses that many parallel edges
         row = torch.repeat_interleave(pattern.crow_indices().diff())
         return (left[row] * right[pattern.col_indices()]).sum(dim=-1)
     # torch's kernel takes twice to four times as long if the columns do not fill its vectors of eight.
@@ -153,7 +153,7 @@ def _on_edges(pattern: Tensor, left: Tensor, right: Tensor) -> Tensor:
 
 
 class FusedGATConv(GATConv):
-    """GATConv without edge features on an :class:`AttentionPattern`; parameters, start and definition are GATConv's."""
+    """GATConv without edge features on an :class:`AttentionPattern`, with GATConv's parameters and initialisation."""
 
     def forward(self, x: Tensor, pattern: AttentionPattern) -> Tensor:  # type: ignore[override]
         H, C = self.heads, self.out_channels

@@ -1,6 +1,7 @@
 """The paper's own models, from hyperparameters: CGNN, with weight, discrete, without H(0)."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import torch
 
@@ -10,6 +11,20 @@ from cgnn.paper.fidelity import Fidelity
 from cgnn.paper.hyperparameters import Hyperparameters
 
 
+class TrainedCGNN(CGNN):
+    """CGNN with what the training loop of the reproduction asks for."""
+
+    def parameter_groups(self, weight_decay: float) -> list[dict[str, Any]]:
+        """Weight decay acts on all parameters, as in the released code, or on all but α's (switch alpha_decay)."""
+        if self.conv.fidelity.alpha_decay == "all":
+            return [{"params": list(self.parameters()), "weight_decay": weight_decay}]
+        weights = [parameter for parameter in self.parameters() if parameter is not self.conv.theta]
+        return [
+            {"params": weights, "weight_decay": weight_decay},
+            {"params": [self.conv.theta], "weight_decay": 0.0},
+        ]
+
+
 def build(
     data: Any,
     hyperparameters: Hyperparameters,
@@ -17,9 +32,12 @@ def build(
     seeds: list[int],
     weight: bool = False,
     variant: Variant = "continuous",
-) -> CGNN:
-    """One replica a seed, side by side if there are several."""
-    model = CGNN(
+    steps: Literal["euler", "hybrid", "appnp"] | None = None,
+) -> TrainedCGNN:
+    """One replica per seed, side by side if there are several; ``steps`` overrides the switch ``discrete``."""
+    if steps is not None:
+        fidelity = replace(fidelity, discrete=steps)
+    model = TrainedCGNN(
         data.num_features,
         hyperparameters.hidden,
         data.num_classes,

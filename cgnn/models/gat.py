@@ -9,6 +9,7 @@ from torch_geometric.nn import GATConv
 from torch_geometric.utils import add_self_loops, remove_self_loops
 
 from cgnn.models.attention import AttentionPattern, FusedGATConv
+from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import dropout as quick_dropout
 from cgnn.models.sparse_layer import with_sparse_input
 from cgnn.paper.fidelity import Fidelity
@@ -19,7 +20,7 @@ class GAT(nn.Module):
     """Layers of ``heads`` attention heads of ``hidden`` channels, concatenated, ELU; the last averages its heads.
 
     ``dropout`` acts on the features and on the attention coefficients of every layer, ``input_dropout`` on x.
-    ``fused`` says how messages travel, not what they are: by sparse products, or as PyG's layer gathers and scatters.
+    ``fused`` changes how messages are computed, not what they are: by sparse products, or by PyG's gather and scatter.
 
     Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
     """
@@ -37,30 +38,29 @@ class GAT(nn.Module):
         fused: bool = True,
     ) -> None:
         super().__init__()
-        # Self-loops are put into the edge list once; the layer would take them out and add them at every call.
+        # Self-loops are added to the edge list once; the layer would remove and add them at every call.
         common = {"dropout": dropout, "add_self_loops": False}
         widths = [in_channels, *[hidden * heads] * (layers - 1)]
         layer = FusedGATConv if fused else GATConv
         self.convs = nn.ModuleList(layer(width, hidden, heads=heads, **common) for width in widths[:-1])
         self.convs.append(layer(widths[-1], out_channels, heads=output_heads, concat=False, **common))
-        # The same dropout from random bits at a quarter of the price, as CGNN has it.
+        # The dropout that CGNN uses: the same distribution at a quarter of the time.
         self._drop = quick_dropout if fused else functional.dropout
         with_sparse_input(self.convs[0], input_dropout)
         self.dropout, self.fused = dropout, fused
-        self._edges: Tensor | AttentionPattern | None = None
+        self._edges: GraphCache[Tensor | AttentionPattern] = GraphCache()
 
     def reset_parameters(self) -> None:
         for conv in self.convs:
             conv.reset_parameters()  # type: ignore[operator]
-        self._edges = None
+        self._edges.clear()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        if self._edges is None:
-            self._edges = gat_edges(edge_index, x.size(0), next(self.parameters()).dtype, self.fused)
-        hidden = self.convs[0](x, self._edges)
+        edges = cached_edges(self._edges, edge_index, x, next(self.parameters()).dtype, self.fused)
+        hidden = self.convs[0](x, edges)
         for conv in self.convs[1:]:
             hidden = self._drop(functional.elu(hidden), self.dropout, self.training)
-            hidden = conv(hidden, self._edges)
+            hidden = conv(hidden, edges)
         return hidden
 
 
@@ -73,6 +73,14 @@ def gat_edges(edge_index: Tensor, num_nodes: int, dtype: torch.dtype, fused: boo
     """What a layer is called with after x: PyG's takes an edge list, the fused one a pattern."""
     edges = with_self_loops(edge_index, num_nodes)
     return AttentionPattern(edges, num_nodes, dtype) if fused else edges
+
+
+def cached_edges(
+    cache: GraphCache[Tensor | AttentionPattern], edge_index: Tensor, x: Tensor, dtype: torch.dtype, fused: bool
+) -> Tensor | AttentionPattern:
+    """:func:`gat_edges` for the nodes of x, computed again when the graph changes."""
+    nodes = x.size(0)
+    return cache.get((edge_index,), (nodes, dtype), lambda: gat_edges(edge_index, nodes, dtype, fused))
 
 
 def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity, fused: bool = True) -> GAT:

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.nn import GCNConv
 
-from cgnn.models.gcn_layer import FusedGCNConv, Propagation, gcn_propagation
+from cgnn.models.gcn_layer import FusedGCNConv, Propagation, cached_propagation
+from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import dropout as quick_dropout
 from cgnn.models.sparse_layer import with_sparse_input
 from cgnn.paper.fidelity import Fidelity
@@ -21,7 +22,7 @@ class GCN(nn.Module):
     With ``residual``, hidden layers of equal width add what they were given (appendix B of the GCN paper):
     :math:`H_{l+1} = \mathrm{ReLU}(\hat A H_l W_l + b_l) + H_l`.
 
-    ``fused`` says how messages travel, not what they are: by sparse products, or as PyG's layer gathers and scatters.
+    ``fused`` changes how messages are computed, not what they are: by sparse products, or by PyG's gather and scatter.
 
     Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
     """
@@ -39,19 +40,19 @@ class GCN(nn.Module):
     ) -> None:
         super().__init__()
         widths = [in_channels, *[hidden] * (layers - 1), out_channels]
-        # Â is the same in all layers: computed once here, where `cached=True` would keep a copy a layer.
+        # Â is the same in all layers: computed once here, where `cached=True` would keep one copy per layer.
         layer = FusedGCNConv if fused else GCNConv
         self.convs = nn.ModuleList(layer(before, after, normalize=False) for before, after in pairwise(widths))
-        # The same dropout from random bits at a quarter of the price, as CGNN has it.
+        # The dropout that CGNN uses: the same distribution at a quarter of the time.
         self._drop = quick_dropout if fused else functional.dropout
         with_sparse_input(self.convs[0], input_dropout)
         self.dropout, self.residual, self.fused = dropout, residual, fused
-        self._propagation: Propagation | None = None
+        self._propagation: GraphCache[Propagation] = GraphCache()
 
     def reset_parameters(self) -> None:
         for conv in self.convs:
             conv.reset_parameters()  # type: ignore[operator]
-        self._propagation = None
+        self._propagation.clear()
 
     def parameter_groups(self, weight_decay: float) -> list[dict[str, Any]]:
         """The paper's L2 term acts on the first layer's parameters alone."""
@@ -60,16 +61,15 @@ class GCN(nn.Module):
         return groups + ([{"params": later, "weight_decay": 0.0}] if later else [])
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        if self._propagation is None:
-            dtype = next(self.parameters()).dtype
-            self._propagation = gcn_propagation(edge_index, edge_weight, x.size(0), dtype, self.fused)
-        hidden = self.convs[0](x, *self._propagation)
+        dtype = next(self.parameters()).dtype
+        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, dtype, self.fused)
+        hidden = self.convs[0](x, *propagation)
         for conv in self.convs[1:]:
             activated = hidden.relu()
             dropped = self._drop(activated, self.dropout, self.training)
-            hidden = conv(dropped, *self._propagation)
+            hidden = conv(dropped, *propagation)
             if self.residual and conv is not self.convs[-1]:
-                # The link goes round the activation too: ReLU(ÂHW + b) + H, taken up again one line above.
+                # ReLU(ÂHW + b) + H is not negative, so the ReLU above does not change it.
                 hidden = torch.relu(hidden) + activated
         return hidden
 

@@ -7,6 +7,7 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from cgnn.dynamics.operator import symmetric_product
 from cgnn.dynamics.sparse import csr_tensor
+from cgnn.models.graph_cache import GraphCache
 
 #: What a GCN layer is called with after x: Â as CSR, or an edge list and its weights.
 Propagation = tuple[Tensor] | tuple[Tensor, Tensor]
@@ -15,8 +16,8 @@ Propagation = tuple[Tensor] | tuple[Tensor, Tensor]
 class FusedGCNConv(GCNConv):
     r"""GCNConv without normalisation, :math:`\hat A (X W) + b`, on a symmetric Â in CSR form.
 
-    Its messages are never stored: PyG's layer gathers them to (E, d) and scatters them into (n, d), in both directions.
-    Parameters, start and definition are GCNConv's, and so is what it does with an edge list.
+    It stores no messages: PyG's layer gathers them to (E, d) and scatters them into (n, d), in both directions.
+    Parameters, initialisation and definition are GCNConv's; on an edge list it does what GCNConv does.
     """
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
@@ -31,8 +32,8 @@ def gcn_propagation(
 ) -> Propagation:
     """GCN's Â = D^-1/2 (Adj + I) D^-1/2: CSR if it may be fused, PyG's edge list and weights otherwise.
 
-    Fused are symmetric, constant weights. A directed graph has another matrix in its gradient, and a weight that is
-    learned a gradient of its own: PyG has both.
+    Only symmetric, constant weights are fused. The gradient on a directed graph needs the transposed matrix, and
+    learned weights need a gradient of their own: PyG has both.
     """
     edges, weight = gcn_norm(edge_index, edge_weight, num_nodes, dtype=dtype)
     if not fused or weight.requires_grad:
@@ -48,3 +49,20 @@ def gcn_propagation(
     crow = torch.zeros(num_nodes + 1, dtype=torch.int64, device=row.device)
     crow[1:] = torch.bincount(row, minlength=num_nodes).cumsum(0)
     return (csr_tensor(crow, col, matrix.values(), (num_nodes, num_nodes)),)
+
+
+def cached_propagation(
+    cache: GraphCache[Propagation],
+    edge_index: Tensor,
+    edge_weight: Tensor | None,
+    x: Tensor,
+    dtype: torch.dtype,
+    fused: bool = True,
+) -> Propagation:
+    """:func:`gcn_propagation` for the nodes of x, computed again when the graph changes."""
+    nodes = x.size(0)
+    return cache.get(
+        (edge_index, edge_weight),
+        (nodes, dtype),
+        lambda: gcn_propagation(edge_index, edge_weight, nodes, dtype, fused),
+    )

@@ -1,7 +1,8 @@
 """The numbers a training is run with: the published ones, those of a search, or one's own."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,61 @@ import yaml
 
 from cgnn.errors import UserError
 from cgnn.files import write_text
+from cgnn.paper.fidelity import Fidelity
 from cgnn.paper.reported import PAPER, entry_of, load_reported, load_yaml
 
-OPTIMIZERS = ("adam", "rmsprop")
+OPTIMIZERS = ("adam", "rmsprop", "adamax")
 
-#: ``cgnn_no_h0`` differs from ``cgnn`` in its derivative alone, so it is compared at the same settings.
-BORROWED = {"cgnn_no_h0": "cgnn"}
+#: ``cgnn_no_h0`` differs from ``cgnn`` in its derivative alone, and ``cgnn_appnp`` from ``cgnn_discrete`` in its steps:
+#: they are compared at the same settings.
+BORROWED = {"cgnn_no_h0": "cgnn", "cgnn_appnp": "cgnn_discrete"}
+
+Value = float | int | str
+
+
+@dataclass(frozen=True)
+class OwnHyperparameter:
+    """A hyperparameter that only one model has, such as APPNP's teleport. Its type is that of its default.
+
+    A number must be in [``low``, ``high``), a word must be one of ``choices``.
+    """
+
+    name: str
+    default: Value
+    low: float = -math.inf
+    high: float = math.inf
+    choices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.name in TYPES or not self.name.isidentifier():
+            raise ValueError(f"{self.name!r} cannot name a hyperparameter of one model: it is taken or not a name")
+        self.check(self.default, "default")
+
+    @property
+    def expected(self) -> str:
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        kind = "an integer" if isinstance(self.default, int) else "a number"
+        upper = "" if self.high == math.inf else f" < {self.high:g}" if self.low == -math.inf else f", {self.high:g})"
+        if self.low == -math.inf:
+            return kind + upper
+        return f"{kind} in [{self.low:g}{upper}" if upper else f"{kind} ≥ {self.low:g}"
+
+    def check(self, value: Value, where: str) -> Value:
+        """``value`` itself if it is allowed, or an error that says what is."""
+        good = value in self.choices if isinstance(value, str) else self.low <= value < self.high
+        if not good:
+            raise UserError(f"{where}: {self.name}: found {value!r}, expected {self.expected}")
+        return value
 
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """All models share one record; a model reads what it has a use for."""
+    """All models share one record; a model reads what it has a use for.
+
+    ``own`` holds the values of hyperparameters that only one model has, sorted by name. The model's record
+    (cgnn/models/records.py) declares them.
+    """
 
     lr: float
     weight_decay: float
@@ -38,12 +83,18 @@ class Hyperparameters:
     layers: int = 2
     heads: int = 8
     output_heads: int = 1
+    # hyperparameters of one model
+    own: tuple[tuple[str, Value], ...] = ()
+
+    def value(self, name: str) -> Value:
+        """The value of a common hyperparameter or of one of the model's own."""
+        return dict(self.own)[name] if name not in TYPES else getattr(self, name)
 
     def __post_init__(self) -> None:
         for key, good, expected in (
             ("lr", self.lr > 0, "a number > 0"),
             ("weight_decay", self.weight_decay >= 0, "a number ≥ 0"),
-            ("optimizer", self.optimizer in OPTIMIZERS, " or ".join(OPTIMIZERS)),
+            ("optimizer", self.optimizer in OPTIMIZERS, f"one of {', '.join(OPTIMIZERS)}"),
             ("input_dropout", 0 <= self.input_dropout < 1, "a number in [0, 1)"),
             ("dropout", 0 <= self.dropout < 1, "a number in [0, 1)"),
             ("t1", self.t1 >= 0, "a number ≥ 0"),
@@ -59,41 +110,94 @@ class Hyperparameters:
                 raise UserError(f"hyperparameter {key}: found {getattr(self, key)!r}, expected {expected}")
 
 
-TYPES = {field.name: field.type for field in fields(Hyperparameters)}
+#: The common hyperparameters and their types.
+TYPES: dict[str, type] = {field.name: field.type for field in fields(Hyperparameters) if field.name != "own"}  # type: ignore[misc]
 
 
-def published(dataset: str, split_kind: str, model: str) -> Hyperparameters | None:
-    """The printed settings, or None where the paper prints none (``cgnn_weight`` on random splits): then search."""
+def published(
+    dataset: str,
+    split_kind: str,
+    model: str,
+    own: Sequence[OwnHyperparameter] | None = None,
+    baseline: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Hyperparameters | None:
+    """The printed settings, or None where the paper prints none (``cgnn_weight`` on random splits): then search.
+
+    Call :func:`cgnn.models.registry.published`, which gives ``own`` and ``baseline`` from the model's record. Without
+    ``own`` the model's own hyperparameters are those that baselines.yaml names, unchecked.
+    """
     entry, model = entry_of(dataset), BORROWED.get(model, model)
     common = load_reported().raw["common_hyperparameters"]
     printed = load_reported().raw["hyperparameters"][entry].get(model)
     if printed is not None:
-        row = printed["random" if split_kind.startswith("random") else "fixed"]
+        row = printed["fixed" if split_kind == "fixed" else "random"]
         if row["lr"] is None:
             return None
         shared = common["nell" if entry == "nell" else "cora_citeseer_pubmed"]
-        return from_mapping({**shared, "optimizer": common["optimizer"][entry], "epochs": common["epochs"], **row})
-    baseline = load_yaml(PAPER / "baselines.yaml").get(model)
-    if baseline is None:
+        values = {**shared, "optimizer": common["optimizer"][entry], "epochs": common["epochs"], **row}
+        return from_mapping(values, own=own or ())
+    baseline = load_yaml(PAPER / "baselines.yaml").get(model) or baseline
+    if not baseline:
         return None
-    return from_mapping({"epochs": common["epochs"], **baseline["default"], **baseline.get(entry, {})})
+    values = {"epochs": common["epochs"], **baseline["default"], **baseline.get(entry, {})}
+    if own is None:
+        own = [
+            OwnHyperparameter(key, value, choices=(value,) if isinstance(value, str) else ())
+            for key, value in values.items()
+            if key not in TYPES
+        ]
+    return from_mapping(values, where=f"published settings of {model}", own=own)
 
 
-def from_mapping(values: Mapping[str, Any], where: str = "hyperparameters") -> Hyperparameters:
-    """Build from plain values (a YAML file's, a trial's); errors name the key and ``where`` it stands."""
-    values = {key: _typed(key, value, where) for key, value in values.items()}
+def from_mapping(
+    values: Mapping[str, Any], where: str = "hyperparameters", own: Sequence[OwnHyperparameter] = ()
+) -> Hyperparameters:
+    """Build from plain values (a YAML file's, a trial's); errors name the key and ``where`` it stands.
+
+    ``own`` declares the model's own hyperparameters; those that ``values`` leaves out get their defaults.
+    """
+    declared = {item.name: item for item in own}
+    types = TYPES | {name: type(item.default) for name, item in declared.items()}
+    typed = {key: _typed(key, value, where, types) for key, value in values.items()}
+    mine = {name: item.check(typed.pop(name, item.default), where) for name, item in declared.items()}
     try:
-        return Hyperparameters(**values)
+        return Hyperparameters(**typed, own=tuple(sorted(mine.items())))
     except TypeError as error:
         raise UserError(f"{where}: {str(error).partition('__init__() ')[2]}; give every one of them") from None
 
 
 def override(hyperparameters: Hyperparameters, **changes: Any) -> Hyperparameters:
     """The same with some keys changed; strings are read as the key's type, as from ``--set t1=5``."""
-    return replace(hyperparameters, **{key: _typed(key, value, "--set") for key, value in changes.items()})
+    mine = dict(hyperparameters.own)
+    types = TYPES | {name: type(value) for name, value in mine.items()}
+    typed = {key: _typed(key, value, "--set", types) for key, value in changes.items()}
+    mine |= {key: typed.pop(key) for key in changes if key in mine}
+    return replace(hyperparameters, **typed, own=tuple(sorted(mine.items())))
 
 
-def load(path: Path | str) -> Hyperparameters:
+def under(hyperparameters: Hyperparameters, fidelity: Fidelity) -> Hyperparameters:
+    """The settings a training runs with: the switch ``optimizer`` replaces the tabulated one."""
+    if fidelity.optimizer == "as_tabulated":
+        return hyperparameters
+    return replace(hyperparameters, optimizer=fidelity.optimizer)
+
+
+def own_text(hyperparameters: Hyperparameters) -> str:
+    """The column ``own`` of a row: ``steps=10;teleport=0.1``, sorted by name; empty if the model has none."""
+    return ";".join(f"{name}={value}" for name, value in hyperparameters.own)
+
+
+def parse_own(text: str) -> dict[str, Value]:
+    """The inverse of :func:`own_text`."""
+    return {name: _plain(value) for name, _, value in (item.partition("=") for item in text.split(";") if item)}
+
+
+def to_mapping(hyperparameters: Hyperparameters) -> dict[str, Value]:
+    """All values by name, those of the model beside the common ones; :func:`from_mapping` reads it back."""
+    return {name: getattr(hyperparameters, name) for name in TYPES} | dict(hyperparameters.own)
+
+
+def load(path: Path | str, own: Sequence[OwnHyperparameter] = ()) -> Hyperparameters:
     """Read ``best.yaml``: a flat mapping, or one under the key ``hyperparameters`` beside notes of the search."""
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
@@ -105,24 +209,40 @@ def load(path: Path | str) -> Hyperparameters:
         content = content["hyperparameters"]
     if not isinstance(content, dict):
         raise UserError(f"{path}: found {type(content).__name__}, expected a mapping such as `lr: 0.01`")
-    return from_mapping(content, where=str(path))
+    return from_mapping(content, where=str(path), own=own)
 
 
 def save(hyperparameters: Hyperparameters, path: Path | str, **notes: Any) -> None:
     """Write what ``load`` reads; ``notes`` (plain values) stand before it."""
-    write_text(path, yaml.safe_dump({**notes, "hyperparameters": asdict(hyperparameters)}, sort_keys=False))
+    write_text(path, yaml.safe_dump({**notes, "hyperparameters": to_mapping(hyperparameters)}, sort_keys=False))
 
 
-def _typed(key: str, value: Any, where: str) -> Any:
-    if key not in TYPES:
-        near = get_close_matches(key, TYPES, n=1)
-        hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(TYPES)}"
-        raise UserError(f"{where}: unknown hyperparameter {key!r}{hint}")
-    kind = TYPES[key]
+def unknown(name: str, known: Iterable[str]) -> str:
+    """``unknown hyperparameter 'laers'; did you mean layers?``"""
+    known = list(known)
+    near = get_close_matches(name, known, n=1)
+    return f"unknown hyperparameter {name!r}; " + (
+        f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+    )
+
+
+def _typed(key: str, value: Any, where: str, types: Mapping[str, type]) -> Any:
+    if key not in types:
+        raise UserError(f"{where}: {unknown(key, types)}")
+    kind = types[key]
     try:
-        typed = kind(value)  # type: ignore[operator]
+        typed = kind(value)
         if kind is int and float(value) != typed:
             raise ValueError
     except (TypeError, ValueError):
-        raise UserError(f"{where}: {key}: found {value!r}, expected {kind.__name__}") from None  # type: ignore[union-attr]
+        raise UserError(f"{where}: {key}: found {value!r}, expected {kind.__name__}") from None
     return typed
+
+
+def _plain(text: str) -> Value:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text

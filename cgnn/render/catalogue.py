@@ -1,16 +1,17 @@
-"""Which tables and figures there are, what each reads, and which code draws it.
+"""Which tables and figures there are, what each reads, and which module makes it.
 
-A light module: the workflow reads it to write its rules, and a product's code is named by a string,
-so that its fingerprint holds the code of that product alone (editing one figure redraws one figure;
-editing ``cgnn/render/style.py`` redraws them all).
+A light module: the workflow reads it to write its rules. A product names its module by a string, so that the
+fingerprint of one product holds the code of that product alone: editing one figure redraws one figure, and editing
+``cgnn/render/style.py`` redraws them all.
 """
 
 from dataclasses import dataclass
 
 from cgnn.errors import UserError
 
-#: Every input by name: where it lies in a results tree. `*` stands for several files.
+#: Inputs by name: where they are in a results tree. `*` stands for several files.
 INPUTS = {
+    "graphs": "data/*/graph.npz",
     "runs": "runs.csv",
     "summary": "summary.csv",
     "sweeps": "sweeps.csv",
@@ -19,19 +20,20 @@ INPUTS = {
     "trials": "trials.csv",
     "convergence": "convergence.csv",
     "claims": "claims.json",
-    "alpha": "alpha/*.npz",
-    "curves": "curves/*/*.csv",
+    "recorded": "recorded.npz",
+    "seconds": "seconds.csv",
+    "bench": "bench.json",
 }
-#: Inputs that lie outside the results tree.
-ELSEWHERE = {"reported": "paper/reported.yaml", "bench": "benchmarks/out/bench.json"}
+#: Inputs outside the results tree.
+ELSEWHERE = {"reported": "paper/reported.yaml"}
 
 TABLE_FORMATS = ("csv", "md", "tex", "json")
 FIGURE_FORMATS = ("pdf", "svg", "png", "json")
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One product: the module with its ``build`` or ``draw``, what it must read and what it may read."""
+class Product:
+    """One table or figure: the module with its ``build`` or ``draw``, and what that function must and may read."""
 
     module: str
     label: str
@@ -39,65 +41,56 @@ class Entry:
     optional: tuple[str, ...] = ()
 
 
-TABLES = {
-    "fixed_splits": Entry("cgnn.render.tables.fixed_splits", "Table 2: fixed splits", ("runs", "reported")),
-    "random_splits": Entry("cgnn.render.tables.random_splits", "Table 3: random splits", ("runs", "reported")),
-    "hyperparameters": Entry(
-        "cgnn.render.tables.hyperparameters", "Hyperparameters", ("runs", "reported"), ("trials",)
-    ),
-    "running_time": Entry("cgnn.render.tables.running_time", "Running time", ("profiles", "reported"), ("bench",)),
-    "gcn_residual": Entry("cgnn.render.tables.gcn_residual", "Residual GCN", ("runs", "reported"), ("sweeps",)),
-    "fidelity": Entry("cgnn.render.tables.fidelity", "Fidelity", ("fidelity", "reported")),
-    "speed": Entry("cgnn.render.tables.speed", "Speed", (), ("bench",)),
-    "claims": Entry("cgnn.render.tables.claims", "Claims", ("claims",)),
-}
+def _table(name: str, label: str, *inputs: str, optional: tuple[str, ...] = ()) -> tuple[str, Product]:
+    return name, Product(f"cgnn.render.tables.{name}", label, inputs, optional)
 
-FIGURES = {
-    "architecture": Entry("cgnn.render.figures.architecture", "Figure 1: architecture"),
-    "accuracy_depth_time": Entry(
-        "cgnn.render.figures.accuracy_depth_time", "Figure 2: accuracy against depth or time", ("sweeps",)
-    ),
-    "memory_depth_time": Entry(
-        "cgnn.render.figures.memory_depth_time", "Figure 3: memory against depth or time", ("profiles",)
-    ),
-    "alpha_degree": Entry("cgnn.render.figures.alpha_degree", "Learned α over node degree", ("alpha",)),
-    "convergence": Entry("cgnn.render.figures.convergence", "Convergence to the fixed point", ("convergence",)),
-    "accuracy_epoch": Entry("cgnn.render.figures.accuracy_epoch", "Accuracy by epoch", ("curves",)),
-    "search": Entry("cgnn.render.figures.search", "Hyperparameter search", ("trials",)),
-    "speed_accuracy": Entry(
-        "cgnn.render.figures.speed_accuracy", "Speed against accuracy", ("runs", "profiles"), ("bench",)
-    ),
-}
+
+def _figure(name: str, label: str, *inputs: str, optional: tuple[str, ...] = ()) -> tuple[str, Product]:
+    return name, Product(f"cgnn.render.figures.{name}", label, inputs, optional)
+
+
+#: In the order of the paper. A table without rows is written, and the PDF and the page leave it out.
+TABLES = dict(
+    (
+        _table("datasets", "Table 1: datasets", "graphs", "reported"),
+        _table("fixed_splits", "Table 2: fixed splits", "summary", "reported"),
+        _table("random_splits", "Table 3: random splits", "summary", "reported"),
+        _table("propagation", "Continuous and discrete propagation", "runs"),
+        _table("fidelity", "Fidelity", "fidelity", "runs", "reported"),
+        _table("split_rules", "Rules of random splits", "summary", "reported"),
+        _table("gcn_residual", "Residual GCN", "summary", "reported"),
+        _table("running_time", "Running time", "profiles", "reported", optional=("bench",)),
+        _table("speed", "Speed", optional=("bench",)),
+        _table("hyperparameters", "Hyperparameters", "runs", "reported", optional=("trials",)),
+        _table("claims", "Claims", "claims"),
+    )
+)
+
+FIGURES = dict(
+    (
+        _figure("architecture", "Figure 1: architecture"),
+        _figure("forest", "Every cell against the paper", "summary"),
+        _figure("forest_compact", "The main table against the paper", "summary"),
+        _figure("accuracy_depth_time", "Figure 2: accuracy against depth or time", "sweeps"),
+        _figure("memory_depth_time", "Figure 3: memory against depth or time", "profiles"),
+        _figure("convergence", "Convergence to the fixed point", "convergence"),
+        _figure("alpha_degree", "Learned α over node degree", "recorded"),
+        _figure("accuracy_epoch", "Accuracy by epoch", "recorded"),
+        _figure("speed_accuracy", "Speed and accuracy", "runs", "profiles", optional=("bench",)),
+        _figure("search", "Hyperparameter search", "trials"),
+    )
+)
 
 #: What ``python -m cgnn claims`` reads: any of them may be missing, its claims are then not testable.
 CLAIMS_INPUTS = ("runs", "sweeps", "fidelity", "profiles", "convergence", "bench")
-
-#: The code behind the verbs that make one product each.
-VERB_MODULES = {
-    "summarise": ("cgnn.analysis.summary",),
-    "claims": ("cgnn.analysis.verdicts",),
-    "convergence": ("cgnn.analysis.convergence",),
-    "paper": ("cgnn.render.paper",),
-    "scorecard": ("cgnn.render.scorecard",),
-}
 
 #: What the scorecard is written with, beside code.
 PAGE_FILES = tuple(f"cgnn/render/page/page.{suffix}" for suffix in ("html.jinja", "css", "js"))
 
 
-def entry(kind: str, name: str) -> Entry:
-    """The catalogue's entry of a ``table`` or a ``figure``, or an error that lists what there is."""
-    shelf = {"table": TABLES, "figure": FIGURES}[kind]
-    if name not in shelf:
-        raise UserError(f"{kind} {name!r} does not exist; there are {', '.join(shelf)}")
-    return shelf[name]
-
-
-def modules_of_table(name: str) -> tuple[str, ...]:
-    """The modules whose code makes the table, for its fingerprint."""
-    return (entry("table", name).module,)
-
-
-def modules_of_figure(name: str) -> tuple[str, ...]:
-    """The modules whose code draws the figure, for its fingerprint."""
-    return (entry("figure", name).module,)
+def product(kind: str, name: str) -> Product:
+    """The record of a ``table`` or a ``figure``, or an error that lists what there is."""
+    known = {"table": TABLES, "figure": FIGURES}[kind]
+    if name not in known:
+        raise UserError(f"{kind} {name!r} does not exist; there are {', '.join(known)}")
+    return known[name]

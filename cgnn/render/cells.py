@@ -1,12 +1,10 @@
-"""Cells of accuracies: ours ± std with n, the paper's value under it, and the difference with its interval."""
+"""Cells of accuracies, and numbers as tables print them."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
-from cgnn.analysis.rows import compare, finished, missing_reason, sample
-from cgnn.analysis.statistics import SIGNIFICANCE, Difference, welch_from_summary
+from cgnn.analysis.statistics import Difference
 from cgnn.paper.reported import Summary
 from cgnn.render.table import Cell
 
@@ -16,7 +14,10 @@ def number(value: float, digits: int = 1) -> str:
 
 
 def signed(value: float, digits: int = 1) -> str:
-    return "–" if math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
+    if math.isnan(value):
+        return "–"
+    text = f"{value:+.{digits}f}"
+    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "−")
 
 
 def short(value: float) -> str:
@@ -27,7 +28,11 @@ def short(value: float) -> str:
 
 
 def plus_minus(group: Summary) -> str:
-    return number(group.mean) if math.isnan(group.std) else f"{group.mean:.1f} ± {group.std:.1f}"
+    return mean_text(group.mean, group.std)
+
+
+def mean_text(mean: float, std: float) -> str:
+    return number(mean) if math.isnan(std) else f"{mean:.1f} ± {std:.1f}"
 
 
 def interval_text(gap: Difference) -> str:
@@ -37,44 +42,53 @@ def interval_text(gap: Difference) -> str:
     return f"{signed(gap.estimate)} [{signed(gap.low)}, {signed(gap.high)}]"
 
 
-def accuracy_cell(
-    rows: pd.DataFrame,
-    paper: Summary | None,
-    *,
-    file: str,
-    where: dict[str, Any],
-    column: str = "test_accuracy",
-    bold: bool = False,
-    comparable: bool = True,
-    more: tuple[str, ...] = (),
-) -> Cell:
-    """``comparable`` is False where the paper's value is for another graph: then it is shown without a difference."""
-    ours = sample(rows, column)
-    under: tuple[str, ...] = ()
-    numbers: dict[str, float | None] = {}
-    if paper is not None:
-        under = (f"paper {plus_minus(paper)}" if comparable else f"paper, all labels {plus_minus(paper)}",)
-        numbers = {"paper": paper.mean, "paper_std": paper.std}
-    if ours.n == 0:
-        return Cell("–", (*under, *more), missing=missing_reason(rows), numbers=numbers, file=file, where=where)
-    low, high = ours.interval()
-    numbers |= {"value": ours.mean, "std": ours.std, "n": ours.n, "low": low, "high": high}
-    if paper is not None and comparable:
-        gap = welch_from_summary(ours, paper)
-        under = (*under, interval_text(gap))
-        numbers |= {"difference": gap.estimate, "difference_low": gap.low, "difference_high": gap.high, "p": gap.p}
-    lost = len(rows) - len(finished(rows, column))
-    if lost:
-        failed = rows[rows["status"] != "ok"]
-        under = (*under, f"{lost} {missing_reason(failed)}")
-    return Cell(f"{plus_minus(ours)} ({ours.n})", (*under, *more), bold, numbers=numbers, file=file, where=where)
+def count_text(counts: set[int]) -> str:
+    """``10``, or ``3 to 10`` where cells differ."""
+    if not counts:
+        return "no"
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
-def best_if_significant(groups: dict[str, pd.DataFrame]) -> str | None:
-    """The group with the highest mean, if it differs from the next at 5 %; else None."""
-    means = {name: sample(rows).mean for name, rows in groups.items() if sample(rows).n}
-    ranked = sorted(means, key=lambda name: means[name], reverse=True)
-    if len(ranked) < 2:
-        return None
-    p = compare(groups[ranked[0]], groups[ranked[1]]).p
-    return ranked[0] if p < SIGNIFICANCE else None
+#: The numbers of a cell, by the column of summary.csv that holds them.
+NUMBERS = {
+    "value": "mean",
+    "std": "std",
+    "n": "n_ok",
+    "low": "low",
+    "high": "high",
+    "paper": "paper_mean",
+    "paper_std": "paper_std",
+    "difference": "difference",
+    "difference_low": "difference_low",
+    "difference_high": "difference_high",
+    "p": "p",
+}
+
+
+def accuracy_cell(record: Mapping[str, Any] | None, *, file: str, where: dict[str, Any], bold: bool = False) -> Cell:
+    """Ours, from a record of ``analysis.summary``: mean ± deviation, and how many runs were lost if any were."""
+    if record is None:
+        return Cell("–", missing="not run", file=file, where=where)
+    numbers = {name: float(record[key]) for name, key in NUMBERS.items() if _known(record.get(key))}
+    if not record["n_ok"]:
+        reason = " / ".join(str(record["status"]).split("/")).replace("_", " ")
+        numbers = {name: value for name, value in numbers.items() if name.startswith("paper")}
+        return Cell("–", missing=reason or "not run", numbers=numbers, file=file, where=where)
+    lost = tuple(
+        f"{int(record[f'n_{status}'])} {status.replace('_', ' ')}"
+        for status in ("diverged", "out_of_memory")
+        if record[f"n_{status}"]
+    )
+    return Cell(mean_text(record["mean"], record["std"]), lost, bold, numbers=numbers, file=file, where=where)
+
+
+def paper_cell(paper: Summary | None, missing: str = "") -> Cell:
+    """The paper's own number."""
+    if paper is None:
+        return Cell("–", missing=missing)
+    return Cell(plus_minus(paper), numbers={"paper": paper.mean, "paper_std": paper.std})
+
+
+def _known(value: Any) -> bool:
+    return value is not None and value == value

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cgnn.paper import names
+from cgnn.models import names
 
 #: The presets in words; a preset is one choice for every point on which the paper and its code differ.
 EQUATIONS = {"released": "the equations of the released code", "paper": "the equations as printed"}

@@ -1,4 +1,4 @@
-"""The input arguments that tables, figures and claims share, and how they are found."""
+"""The input arguments that tables, figures and claims share, and how the files are found."""
 
 import argparse
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ from cgnn.render.catalogue import ELSEWHERE, INPUTS
 Inputs = dict[str, Path | list[Path]]
 
 
-def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = (*INPUTS, *ELSEWHERE)) -> None:
-    """One ``--name FILE`` an input, and ``--results DIR`` which finds by name those that are not given."""
+def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = (*INPUTS, "reported")) -> None:
+    """One ``--name FILE`` per input, and ``--results DIR`` which finds by name those that are not given."""
     parser.add_argument("--results", type=Path, metavar="DIR", help="results tree in which missing inputs are found")
     for name in names:
         several = "*" in INPUTS.get(name, "")
@@ -20,12 +20,12 @@ def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = 
             type=Path,
             metavar="FILE",
             nargs="+" if several else None,
-            help=f"default: {ELSEWHERE[name] if name in ELSEWHERE else f'DIR/{INPUTS[name]}'}",
+            help=f"default: {f'DIR/{INPUTS[name]}' if name in INPUTS else ELSEWHERE[name]}",
         )
 
 
 def resolve(args: argparse.Namespace, required: Iterable[str], optional: Iterable[str] = ()) -> Inputs:
-    """The asked inputs that exist. A required one that does not is an error; an optional one is left out."""
+    """The requested inputs that exist. A missing required input is an error; a missing optional one is left out."""
     found: Inputs = {}
     for name in required:
         found[name] = _find(args, name, must_exist=True)
@@ -39,7 +39,7 @@ def resolve(args: argparse.Namespace, required: Iterable[str], optional: Iterabl
 def _find(args: argparse.Namespace, name: str, must_exist: bool) -> Path | list[Path]:
     given = getattr(args, name, None)
     if given is None:
-        if name in ELSEWHERE:
+        if name not in INPUTS:
             given = Path(ELSEWHERE[name])
         elif args.results is not None:
             pattern = INPUTS[name]

@@ -7,15 +7,18 @@ if TYPE_CHECKING:
 
 
 def markdown_of(table: "Table") -> str:
-    """Caption, one pipe table with a bold line a group, notes."""
+    """Caption, one pipe table with one bold line per group, notes."""
     lines = [f"**{table.title}.** {table.caption}", ""]
-    lines += [_line([table.corner, *table.columns]), _line(["---"] * (len(table.columns) + 1))]
+    lines += [
+        _line([escape(name) for name in (table.corner, *table.columns)]),
+        _line(["---"] * (len(table.columns) + 1)),
+    ]
     group = ""
     for row in table.rows:
         if row.group != group:
             group = row.group
-            lines.append(_line([f"**{group}**", *[""] * len(table.columns)]))
-        lines.append(_line([row.label, *(_cell(row.cells.get(column)) for column in table.columns)]))
+            lines.append(_line([f"**{escape(group)}**", *[""] * len(table.columns)]))
+        lines.append(_line([escape(row.label), *(_cell(row.cells.get(column)) for column in table.columns)]))
     if table.notes:
         lines += ["", *(f"- {note}" for note in table.notes)]
     return "\n".join(lines) + "\n"
@@ -24,11 +27,18 @@ def markdown_of(table: "Table") -> str:
 def _cell(cell: "Cell | None") -> str:
     if cell is None:
         return "–"
-    text = f"**{cell.text}**" if cell.bold else cell.text
+    text = f"**{escape(cell.text)}**" if cell.bold else escape(cell.text)
     if cell.missing:
-        text = f"{text} ({cell.missing})"
-    return "<br>".join([text, *cell.under])
+        text = f"{text} ({escape(cell.missing)})"
+    return "<br>".join([text, *map(escape, cell.under)])
+
+
+def escape(text: str) -> str:
+    """Plain text as the cell of a pipe table: nothing in it ends the cell, starts HTML or becomes emphasis."""
+    for character in "\\|*_`<>":
+        text = text.replace(character, "\\" + character)
+    return text.replace("\n", " ")
 
 
 def _line(parts: list[str]) -> str:
-    return "| " + " | ".join(part.replace("|", "\\|") for part in parts) + " |"
+    return "| " + " | ".join(parts) + " |"

@@ -9,7 +9,7 @@ import pandas as pd
 from cgnn.analysis.account import cost, provenance, read
 from cgnn.analysis.rows import Protocol, cell, choose_protocol, in_order, load_rows, sample
 from cgnn.analysis.statistics import welch_from_summary
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.fidelity import PRESETS
 from cgnn.paper.reported import Reported
 from cgnn.render.cells import interval_text, plus_minus

@@ -11,7 +11,7 @@ import pandas as pd
 
 from cgnn.analysis.account import cost, provenance, read
 from cgnn.files import write_text
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import load_reported
 from cgnn.render.budget import preview_text
 from cgnn.render.headline import five_sentences, load_summary
@@ -53,7 +53,7 @@ SHOWN = (
 )
 #: What ends an address or its attribute, or means something else in it.
 ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%#<>&\"'"})
-TRIALS = ("dataset", "split_kind", "model", "preset", "trial", "status", "objective")
+TRIALS = ("dataset", "split_kind", "model", "preset", "trial", "round", "status", "objective", "mean", "replicas")
 #: Files beside the page that a reader may want, and what each holds.
 FILES = {
     "runs.csv": "trainings of Tables 2 and 3",

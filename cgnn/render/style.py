@@ -15,56 +15,32 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from cgnn.files import atomic_path, write_text
+from cgnn.models import records
+from cgnn.models.records import RECORDS, SOLVER_DASHES, Dashes, split_method
 
 COLUMN = 3.25  # inches: one column of the paper's two
 PAGE = 6.75  # both columns
 
-# Okabe and Ito's palette.
-BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
-    "#000000",
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#F0E442",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-)
-GREY = "#767676"
+BLUE, GREEN, GREY, ORANGE, RED = records.BLUE, records.GREEN, records.GREY, records.ORANGE, records.RED
+#: Text, axes and black lines: one known colour, which the page replaces in its dark theme.
+INK = "#333333"
 
 
 @dataclass(frozen=True)
 class Look:
-    """Colour, marker and dashes: each alone tells lines apart in print without colour."""
+    """Colour and marker of a model, dashes of a solver: lines can be told apart without colour."""
 
     color: str
     marker: str
-    dashes: str | tuple[int, tuple[float, ...]]
+    dashes: Dashes
 
 
+#: A colour and a marker per model; dashes belong to solvers, so a model alone is a solid line.
 LOOKS = {
-    "gcn": Look(BLUE, "s", "--"),
-    "gat": Look(GREEN, "^", "-."),
-    "gcn_residual": Look(SKY, "D", ":"),
-    "cgnn_discrete": Look(ORANGE, "v", (0, (5, 1, 1, 1, 1, 1))),
-    "cgnn": Look(RED, "o", "-"),
-    "cgnn_weight": Look(PINK, "P", "-"),
-    "cgnn_no_h0": Look(BLACK, "X", ":"),
-    "gcn_gode": Look(GREY, "<", "--"),
-    "gat_gode": Look(GREY, ">", "-."),
-    "cgnn_adjoint": Look(RED, "o", "-"),
-    "cgnn_released": Look(BLACK, "*", "-"),
-    "cgnn_dopri5": Look(BLACK, "*", "--"),
-    "cgnn_rk4": Look(ORANGE, "d", "--"),
-    "cgnn_exact": Look(PINK, "P", "-"),
-    "cgnn_exact_recompute": Look(BLACK, "X", (0, (4, 2))),
-    "cgnn_weight_released": Look(GREY, "*", "-"),
-    "cgnn_weight_dopri5": Look(GREY, "*", "--"),
-    "cgnn_weight_adjoint": Look(GREY, "o", "-"),
-    "cgnn_weight_exact": Look(GREY, "P", "-"),
-    "cgnn_weight_rk4": Look(GREY, "d", "--"),
+    name: Look(INK if record.color == records.BLACK else record.color, record.marker, "-")
+    for name, record in RECORDS.items()
 }
-FALLBACK = (Look(GREY, "h", "-"), Look(GREY, "p", "--"), Look(GREY, "8", ":"))
+FALLBACK = (Look(GREY, "h", "-"), Look(GREY, "p", "-"), Look(GREY, "8", "-"))
 
 RC: dict[Any, Any] = {
     "figure.dpi": 100,
@@ -80,8 +56,15 @@ RC: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.titlelocation": "left",
     "axes.grid": True,
-    "grid.color": "#DDDDDD",
+    "grid.color": INK,  # faint by its opacity, so that it is faint on a dark page too
+    "grid.alpha": 0.13,
     "grid.linewidth": 0.5,
     "axes.axisbelow": True,
     "lines.linewidth": 1.2,
@@ -110,7 +93,7 @@ class Drawing:
 
 @contextmanager
 def use_style() -> Iterator[None]:
-    """The style for the time of drawing; nothing of the user's own settings shines through."""
+    """The style for the time of drawing; the user's own settings have no effect."""
     with plt.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
@@ -119,7 +102,11 @@ def use_style() -> Iterator[None]:
 
 
 def look(name: str, position: int = 0) -> Look:
-    """The fixed look of a known method, or a grey one for a method someone added."""
+    """The look of a model; of a CGNN model with a solver the model's colour and the solver's dashes; or a grey one."""
+    model, solver = split_method(name)
+    if solver:
+        dashes, marker = SOLVER_DASHES[solver]
+        return Look(LOOKS[model].color, marker, dashes)
     return LOOKS.get(name, FALLBACK[position % len(FALLBACK)])
 
 
@@ -134,7 +121,7 @@ def write_figure(drawing: Drawing, stem: Path | str) -> list[Path]:
     for suffix, content in metadata.items():
         path = Path(f"{stem}.{suffix}")
         with atomic_path(path) as temporary:
-            drawing.figure.savefig(temporary, metadata=content)
+            drawing.figure.savefig(temporary, metadata=content, transparent=suffix == "svg")
         paths.append(path)
     path = Path(f"{stem}.json")
     words = {"title": drawing.title, "caption": drawing.caption, "alt": drawing.alt}

@@ -1,4 +1,4 @@
-"""A table as data: cells with the rows behind them. Written as CSV (a row a cell), Markdown, LaTeX and JSON."""
+"""A table as data: cells with the rows behind them. Written as CSV (one row per cell), Markdown, LaTeX and JSON."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from cgnn.files import write_csv, write_text
 from cgnn.render.latex import latex_of
 from cgnn.render.markdown import markdown_of
 
-#: The columns of a table's CSV after the names of row and column; a cell leaves out what it has not.
+#: The columns of a table's CSV after the names of row and column; a cell leaves out what it does not have.
 NUMBERS = (
     "value",
     "std",
@@ -50,7 +50,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows may come in groups, each under a heading of its own."""
+    """Rows may come in groups, each with a heading; columns called ``Cora, ours`` share the head ``Cora``."""
 
     name: str
     title: str

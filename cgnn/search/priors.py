@@ -6,6 +6,7 @@ or quoted words; randint(a, b), another name for ``uniform(a, b, discrete=True)`
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cgnn.errors import UserError
@@ -42,12 +43,15 @@ class Prior:
         return f"{self.kind}({values}{', discrete=True' if self.discrete else ''})"
 
 
-def parse_prior(name: str, text: str, where: str) -> Prior:
-    """The prior of the hyperparameter ``name``; a UserError begins with ``where`` and quotes the text."""
+def parse_prior(name: str, text: str, where: str, types: Mapping[str, type] = TYPES) -> Prior:
+    """The prior of the hyperparameter ``name``; a UserError begins with ``where`` and quotes the text.
+
+    ``types`` of the model's hyperparameters are those of :func:`cgnn.models.registry.types_of`.
+    """
     try:
         prior = _parse(text)
         _check_values(prior)
-        _check_type(name, prior)
+        _check_type(name, prior, types)
     except ValueError as error:
         raise UserError(f"{where}: found {text!r}; {error}") from None
     return prior
@@ -95,8 +99,8 @@ def _check_values(prior: Prior) -> None:
         raise ValueError("expected bounds that are less than 1e308 apart")
 
 
-def _check_type(name: str, prior: Prior) -> None:
-    kind = TYPES.get(name, float)
+def _check_type(name: str, prior: Prior, types: Mapping[str, type]) -> None:
+    kind = types.get(name, float)
     if kind is str and not all(isinstance(value, str) for value in prior.values):
         raise ValueError(f"{name} is a word, expected choices of quoted words")
     if kind is not str and any(isinstance(value, str) for value in prior.values):

@@ -29,7 +29,7 @@ def choose_device(name: str) -> torch.device:
 
 
 def synchronise(device: torch.device) -> None:
-    """Wait until the device has done what was asked of it; a clock read before that is wrong."""
+    """Wait until the device has finished; a clock read before that is wrong."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cgnn.paper.hyperparameters import Hyperparameters
-from cgnn.training.optimisers import Adam, Optimiser, RMSprop
+from cgnn.training.optimisers import OPTIMISERS, Optimiser
 from cgnn.training.tensors import GraphTensors, SplitTensors
 
 #: Epochs between looks at the loss: a look waits for the device, and a diverged run may go on for a while.
@@ -46,13 +46,13 @@ def train(
 
 
 def make_optimizer(model: nn.Module, hyperparameters: Hyperparameters) -> Optimiser:
-    """Adam or RMSprop with torch's defaults; weight decay acts on every parameter unless the model says otherwise."""
+    """The optimiser with torch's defaults; weight decay acts on every parameter unless the model says otherwise."""
     decay = hyperparameters.weight_decay
     if hasattr(model, "parameter_groups"):
         groups = model.parameter_groups(decay)  # type: ignore[operator]
     else:
         groups = [{"params": list(model.parameters()), "weight_decay": decay}]
-    return {"adam": Adam, "rmsprop": RMSprop}[hyperparameters.optimizer](groups, hyperparameters.lr)
+    return OPTIMISERS[hyperparameters.optimizer](groups, hyperparameters.lr)
 
 
 def step(model: nn.Module, data: GraphTensors, split: SplitTensors, optimizer: Optimiser) -> Tensor:

@@ -96,6 +96,7 @@ def _train_group(
         seed_dropout(model, [replica.seed("dropout") for replica in group], device)
         trace = train(model, data, split, hyperparameters, on_epoch)
         alpha = learned_alpha(model)
+        alpha = None if alpha is None else data.original_order(alpha)
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
@@ -118,7 +119,7 @@ def seed_dropout(model: nn.Module, seeds: list[int], device: torch.device) -> No
 def learned_alpha(model: nn.Module) -> np.ndarray | None:
     """α as (R, n), for the models that learn one."""
     alpha = getattr(getattr(model, "conv", None), "alpha", None)
-    if alpha is None:
+    if not isinstance(alpha, torch.Tensor):  # a layer may call a fixed number so
         return None
     alpha = alpha.detach().cpu()
     return (alpha.unsqueeze(1) if alpha.dim() == 1 else alpha).T.contiguous().numpy()

@@ -1,5 +1,6 @@
 """Differences and intervals against scipy, statsmodels and numbers worked by hand."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,10 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind, ttost_paired
 
-from cgnn.analysis.statistics import Sample, brown_forsythe, fit_line, holm, paired, welch, welch_from_summary
+from cgnn.analysis.statistics import (
+    Sample,
+    bootstrap,
+    exact_equivalence,
+    fit_line,
+    holm,
+    paired,
+    sign_flip,
+    welch,
+    welch_from_summary,
+)
 
 A = [82.1, 83.0, 81.7, 82.9, 84.0, 82.2, 83.3, 81.9]
 B = [80.9, 82.5, 81.1, 82.0, 81.5, 81.2, 83.0]
@@ -45,8 +55,11 @@ def test_equivalence_agrees_with_statsmodels():
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 @settings(max_examples=20, deadline=None)
-def test_holm_agrees_with_statsmodels(p_values):
-    assert holm(p_values) == pytest.approx(list(multipletests(p_values, method="holm")[1]))
+def test_holm_is_the_step_down_rule(p_values):
+    """By hand: the k-th smallest of m is multiplied by m − k + 1, and none is below the one before it."""
+    m, ordered = len(p_values), sorted(p_values)
+    raised = np.maximum.accumulate([min(1.0, (m - k) * p) for k, p in enumerate(ordered)])
+    assert sorted(holm(p_values)) == pytest.approx(list(raised))
 
 
 def test_a_missing_p_neither_counts_nor_changes():
@@ -83,9 +96,33 @@ def test_line_agrees_with_scipy_and_an_exact_line_has_no_doubt():
     assert line.low == pytest.approx(2) and line.p < 1e-6
 
 
-def test_brown_forsythe_sees_a_difference_of_spread_only():
-    generator = np.random.default_rng(0)
-    calm, wild = generator.normal(0, 1, 60), generator.normal(5, 4, 60)
-    assert brown_forsythe(calm, wild) == pytest.approx(stats.levene(calm, wild, center="median").pvalue)
-    assert brown_forsythe(calm, wild) < 1e-4
-    assert math.isnan(brown_forsythe([1.0, 1.0, 1.0], [2.0, 2.0, 2.0]))
+@pytest.mark.parametrize("values", [[1.0, 2.0, -0.5, 3.0, 0.2], [0.3, -0.1, 0.4], [-1.0, -2.0]])
+def test_the_sign_flip_test_counts_all_assignments_of_signs(values):
+    means = [np.mean(np.multiply(values, signs)) for signs in itertools.product((1, -1), repeat=len(values))]
+    assert sign_flip(values) == pytest.approx(np.mean(np.array(means) >= np.mean(values) - 1e-12))
+
+
+def test_exact_equivalence_needs_pairs_enough_and_close():
+    assert exact_equivalence([0.0] * 10, 1.0) == pytest.approx(2**-10)
+    assert exact_equivalence([0.0] * 4, 1.0) == pytest.approx(2**-4)  # four pairs can never reach 5 %
+    assert exact_equivalence([1.5] * 10, 1.0) == 1.0
+    assert math.isnan(exact_equivalence([0.0], 1.0))
+
+
+def test_exact_equivalence_agrees_with_the_t_test_on_many_pairs():
+    gaps = np.random.default_rng(3).normal(0.7, 1.0, 16)
+    exact = exact_equivalence(gaps, 1.0)
+    assert exact == pytest.approx(ttost_paired(gaps, np.zeros(16), -1.0, 1.0)[0], abs=0.02)
+
+
+def test_the_bootstrap_of_a_mean_is_near_its_t_interval_and_repeats():
+    values = np.random.default_rng(5).normal(1.0, 1.0, 200)
+
+    def mean(sample, axis=-1):
+        return np.mean(sample, axis=axis)
+
+    low, high, p = bootstrap([values], mean)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert (low, high) == (pytest.approx(expected.low, abs=0.03), pytest.approx(expected.high, abs=0.03))
+    assert p < 0.001 and bootstrap([values], mean) == (low, high, p)
+    assert bootstrap([values - values.mean()], mean)[2] > 0.5

@@ -1,58 +1,120 @@
-"""All claims together: nothing without results, the adjusted p, the report and the gate."""
+"""All claims together: the report and its shape, the gate, folders without results, and the committed verdicts."""
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import made_up
+import pandas as pd
 import pytest
-from judging import NOTHING, REPORTED, tables, verdict
+from judging import NOTHING, REPORTED, judged, tables
 
 from cgnn.__main__ import main
-from cgnn.analysis.claims.base import NOT_TESTABLE
+from cgnn.analysis.claims.base import Kind, Outcome, Verdict
+from cgnn.analysis.tree import check_results
 from cgnn.analysis.verdicts import TESTS, judge, write_claims
+from cgnn.errors import UserError
+from cgnn.files import sha256_of
+from cgnn.render.tables.claims import build
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = ROOT / "results" / "published"
+WORDS = (Verdict, Outcome, Kind)
 
 
 @pytest.mark.parametrize("name", TESTS)
 def test_without_results_nothing_is_testable_and_the_reason_is_given(name):
-    claim = verdict(name)
-    assert claim.verdict == NOT_TESTABLE
+    claim = judged(name)
+    assert claim.verdict is Verdict.NOT_TESTABLE
     assert claim.why
 
 
-def test_holm_is_taken_over_the_comparisons_of_a_claim():
-    claim = verdict("C1", runs=tables("fixed", gcn=81.0, gat=81.0))
-    p_values = [item.p for item in claim.comparisons]
-    assert min(item.p_adjusted for item in claim.comparisons) == pytest.approx(6 * min(p_values))
-
-
-def test_the_report_is_json_with_every_claim_and_a_sentence_each(tmp_path):
+def test_the_report_is_json_of_the_documented_shape(tmp_path):
     runs = tables("fixed", gcn=80.0, gat=80.0)
     write_claims(judge(replace(NOTHING, runs=runs)), tmp_path / "claims.json")
-    report = json.loads((tmp_path / "claims.json").read_text())
-    assert [claim["id"] for claim in report["claims"]] == list(REPORTED.claims)
+    report = json.loads((tmp_path / "claims.json").read_text(encoding="utf-8"))
+    assert [claim["id"] for claim in report["claims"]] == list(REPORTED.claims) == list(TESTS)
     assert all(claim["evidence"].endswith(".") and claim["test"] for claim in report["claims"])
-    assert sum(report["counts"].values()) == 13
-    assert {"id", "text", "verdict", "why", "test", "evidence", "effect", "comparisons", "missing", "also"} == set(
-        report["claims"][0]
-    )
+    assert report["counts"] == {**dict.fromkeys(Verdict, 0), "reproduced": 1, "not testable here": 13}
+    claim = report["claims"][0]
+    page = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+    for names in (report, claim, claim["comparisons"][0], claim["protocols"][0]):
+        assert [name for name in names if f"`{name}`" not in page] == []
+    assert [word for words in WORDS for word in words if word not in page] == []
+
+
+def arguments(folder, *more):
+    return ["claims", "--reported", str(made_up.REPORTED), "--results", str(folder), *more]
 
 
 def test_the_gate_passes_and_fails_by_exit_code(tmp_path, capsys):
-    arguments = [
-        "claims",
-        "--reported",
-        str(made_up.REPORTED),
-        "--bench",
-        str(tmp_path / "none"),
-        "--runs",
-        str(tmp_path / "runs.csv"),
-    ]
-    tables("fixed", gcn=80.0, gat=80.0).to_csv(tmp_path / "runs.csv", index=False)
-    assert main([*arguments, "--gate", "--out", str(tmp_path / "good.json")]) == 0
-    tables("fixed", gcn=(80.0, 82.0, 83.0), gat=80.0).to_csv(tmp_path / "runs.csv", index=False)
-    assert main([*arguments, "--gate"]) == 0
-    assert main([*arguments, "--gate", "--expect", str(tmp_path / "good.json")]) == 1
+    def results(**means):
+        tables("fixed", **means).to_csv(tmp_path / "runs.csv", index=False)
+
+    results(gcn=80.0, gat=80.0)
+    assert main(arguments(tmp_path, "--gate", "--out", str(tmp_path / "good.json"))) == 0
+    results(gcn=(80.0, 82.0, 83.0), gat=80.0)
+    assert main(arguments(tmp_path, "--gate")) == 0
+    assert main(arguments(tmp_path, "--gate", "--expect", str(tmp_path / "good.json"))) == 1
     assert "C1 worse than" in capsys.readouterr().out
-    tables("fixed", gcn=84.0, gat=84.0).to_csv(tmp_path / "runs.csv", index=False)
-    assert main([*arguments, "--gate"]) == 1
-    assert main(arguments) == 0
+    results(gcn=84.0, gat=84.0)
+    assert main(arguments(tmp_path, "--gate")) == 1
+    assert main(arguments(tmp_path)) == 0
+
+
+@pytest.mark.parametrize("gate", [[], ["--gate"]])
+@pytest.mark.parametrize(("make", "message"), [(False, "no such folder"), (True, "holds no results")])
+def test_a_folder_without_results_is_an_error_and_writes_nothing(tmp_path, capsys, gate, make, message):
+    folder, out = tmp_path / "results", tmp_path / "claims.json"
+    if make:
+        folder.mkdir()
+    assert main(arguments(folder, *gate, "--out", str(out))) != 0
+    assert message in capsys.readouterr().err and not out.exists()
+    with pytest.raises(UserError, match=message):
+        check_results(folder)
+
+
+def test_a_gate_that_could_test_nothing_does_not_pass(tmp_path, capsys):
+    tables("fixed", gcn=80.0)[:0].to_csv(tmp_path / "runs.csv", index=False)
+    assert main(arguments(tmp_path, "--gate")) != 0
+    assert "no claim could be tested" in capsys.readouterr().err
+
+
+def test_the_verdicts_repeat_from_the_committed_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # nothing beside the published tree and the paper's numbers may be read
+    assert main(arguments(PUBLISHED, "--out", "claims.json")) == 0
+    found, committed = (
+        json.loads((folder / "claims.json").read_text(encoding="utf-8")) for folder in (tmp_path, PUBLISHED)
+    )
+    for ours, theirs in zip(found["claims"], committed["claims"], strict=True):
+        assert (ours["id"], ours["verdict"], ours["verdict_holm"], ours["also"]) == (
+            theirs["id"],
+            theirs["verdict"],
+            theirs["verdict_holm"],
+            theirs["also"],
+        )
+        assert [item["outcome"] for item in ours["comparisons"]] == [item["outcome"] for item in theirs["comparisons"]]
+    assert found["counts"] == committed["counts"]
+
+
+def test_everything_that_a_committed_verdict_used_is_committed_and_unchanged():
+    inputs = json.loads((PUBLISHED / "claims.json").read_text(encoding="utf-8"))["inputs"]
+    files = {item["name"]: PUBLISHED / item["file"] for item in inputs} | {"reported": made_up.REPORTED}
+    assert set(files) >= {"runs", "sweeps", "fidelity", "profiles", "convergence", "bench", "reported"}
+    assert {item["name"]: item["sha256"] for item in inputs} == {name: sha256_of(path) for name, path in files.items()}
+
+
+def test_the_table_shows_protocols_and_holm_where_they_change_a_verdict(tmp_path):
+    searched = tables("fixed", gcn=81.4, gat=81.4).assign(hyperparameter_source="search")
+    runs = pd.concat([tables("fixed", gcn=84.0, gat=84.0), searched])
+    write_claims(judge(replace(NOTHING, runs=runs)), tmp_path / "claims.json")
+    table = build(tmp_path / "claims.json")
+    first, second = table.rows[0].cells, table.rows[1].cells
+    assert first["verdict"].text == "depends on the protocol"
+    assert first["verdict"].under == (
+        "released/published, fixed: not reproduced",
+        "released/search, fixed: reproduced",
+        "with Holm: not reproduced",
+    )
+    assert "contradicted" in first["weakest comparison"].under
+    assert (second["verdict"].text, second["verdict"].under) == ("not testable here", ())

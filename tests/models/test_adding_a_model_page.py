@@ -37,31 +37,27 @@ def test_the_pages_example_trains_and_changes_no_other_fingerprint(project: Path
     before = python("-c", fingerprint)
     assert str(tmp_path) in before, "the copy must be what runs"
 
-    (tmp_path / "cgnn/models/appnp.py").write_text(block(page, "python"), encoding="utf-8")
-    table = tmp_path / "cgnn/models/registry.py"
-    opening = "MODELS: dict[str, ModelEntry] = {\n"
+    (tmp_path / "cgnn/models/ssgc.py").write_text(block(page, "python"), encoding="utf-8")
+    table = tmp_path / "cgnn/models/records.py"
+    opening = "RECORDS: dict[str, ModelRecord] = {\n"
     text = table.read_text(encoding="utf-8")
     assert opening in text
-    table.write_text(text.replace(opening, opening + block(page, "registry")), encoding="utf-8")
-    with open(tmp_path / "paper/baselines.yaml", "a", encoding="utf-8") as stream:
-        stream.write(block(page, "yaml"))
+    table.write_text(text.replace(opening, opening + block(page, "record")), encoding="utf-8")
 
     save_graph(generate("synthetic", Parameters(nodes=300, classes=3)), tmp_path / "graph.npz")
-    words = [
-        "--dataset",
-        "synthetic",
-        "--graph",
-        "graph.npz",
-        "--model",
-        "appnp",
-        "--epochs",
-        "30",
-        "--out",
-        "appnp.csv",
-    ]
-    assert "synthetic fixed appnp released: test " in python("-m", "cgnn", "train", *words)
-    with open(tmp_path / "appnp.csv", encoding="utf-8", newline="") as stream:
+    words = ["--dataset", "synthetic", "--graph", "graph.npz", "--model", "ssgc", "--epochs", "30"]
+    words += ["--set", "jump=0.1", "--out", "ssgc.csv"]
+    assert "synthetic fixed ssgc released: test " in python("-m", "cgnn", "train", *words)
+    with open(tmp_path / "ssgc.csv", encoding="utf-8", newline="") as stream:
         (row,) = csv.DictReader(stream)
-    assert (row["status"], row["layers"], row["t1"]) == ("ok", "10", "")
+    assert (row["status"], row["layers"], row["t1"], row["own"]) == ("ok", "16", "", "jump=0.1")
     assert float(row["test_accuracy"]) > 50, "three classes: it must have learned something"
     assert python("-c", fingerprint) == before
+
+    settings = (
+        "from cgnn.models import names, registry; from cgnn.search.priors import parse_prior;"
+        "from cgnn.render.style import look;"
+        "print(names.model('ssgc'), registry.published('pubmed', 'fixed', 'ssgc').own, look('ssgc').marker,"
+        "parse_prior('jump', 'uniform(0, 0.5)', '', registry.types_of('ssgc')))"
+    )
+    assert python("-c", settings).strip() == "S²GC (('jump', 0.1),) H uniform(0, 0.5)"

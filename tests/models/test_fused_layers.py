@@ -13,6 +13,7 @@ from cgnn.models.attention import AttentionPattern, FusedGATConv, _Attention
 from cgnn.models.gat import GAT, with_self_loops
 from cgnn.models.gcn import GCN
 from cgnn.models.gcn_layer import FusedGCNConv, gcn_propagation
+from cgnn.models.gcn_residual import ResidualGCN
 from cgnn.models.gode import GODE
 from cgnn.models.random_streams import dropout
 
@@ -133,7 +134,8 @@ def test_gradcheck_of_the_attention(name: str) -> None:
 
 MODELS: dict[str, Callable[[bool], nn.Module]] = {
     "gcn": lambda fused: GCN(FEATURES, 4, CLASSES, layers=3, fused=fused),
-    "gcn_residual": lambda fused: GCN(FEATURES, 4, CLASSES, layers=4, residual=True, fused=fused),
+    "gcn_residual_plain": lambda fused: GCN(FEATURES, 4, CLASSES, layers=4, residual=True, fused=fused),
+    "gcn_residual": lambda fused: ResidualGCN(FEATURES, 4, CLASSES, layers=4, fused=fused),
     "gat": lambda fused: GAT(FEATURES, 4, CLASSES, layers=3, heads=2, output_heads=3, fused=fused),
     "gcn_gode": lambda fused: GODE(FEATURES, 4, CLASSES, "gcn", fused=fused),
     "gat_gode": lambda fused: GODE(FEATURES, 4, CLASSES, "gat", heads=2, fused=fused),

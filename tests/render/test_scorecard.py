@@ -150,11 +150,11 @@ def test_every_figure_is_drawn(browser, page):
 
 
 def test_claims_are_filtered_by_verdict_and_by_words(browser):
-    assert len(shown(browser, ".claim")) == 13
+    assert len(shown(browser, ".claim")) == 14
     chip = next(chip for chip in shown(browser, ".chip") if chip.text.startswith("partly"))
     chip.click()
     visible = shown(browser, ".claim")
-    assert 0 < len(visible) < 13
+    assert 0 < len(visible) < 14
     assert all(claim.get_attribute("data-verdict") == "partly" for claim in visible)
     assert len(visible) == int(chip.find_element("tag name", "b").text)
     shown(browser, ".chip")[0].click()
@@ -164,7 +164,7 @@ def test_claims_are_filtered_by_verdict_and_by_words(browser):
     words.send_keys("xyz")
     assert shown(browser, "#no-claims")
     browser.execute_script("arguments[0].value = ''; arguments[0].dispatchEvent(new Event('input'))", words)
-    assert len(shown(browser, ".claim")) == 13
+    assert len(shown(browser, ".claim")) == 14
 
 
 def test_a_cell_opens_exactly_the_rows_behind_it(browser, page):

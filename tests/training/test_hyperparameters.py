@@ -4,6 +4,7 @@ import pytest
 
 from cgnn.errors import UserError
 from cgnn.paper import hyperparameters as hyper
+from cgnn.paper.fidelity import preset
 
 
 def test_the_published_settings_of_cgnn_on_cora_are_those_of_the_appendix() -> None:
@@ -58,7 +59,7 @@ def test_a_flat_file_is_read_too_and_numbers_may_be_written_as_yaml_mistakes_the
         ({"lr": "fast"}, "lr: found 'fast', expected float"),
         ({"lr": -1}, "lr: found -1.0, expected a number > 0"),
         ({"dropout": 1.0}, "dropout: found 1.0"),
-        ({"optimizer": "sgd"}, "optimizer: found 'sgd', expected adam or rmsprop"),
+        ({"optimizer": "sgd"}, "optimizer: found 'sgd', expected one of adam, rmsprop, adamax"),
     ],
 )
 def test_a_bad_value_is_named_with_what_is_allowed(change: dict, complaint: str) -> None:
@@ -73,3 +74,64 @@ def test_a_file_with_keys_missing_names_them(tmp_path: Path) -> None:
     path.write_text("lr: 0.1\n")
     with pytest.raises(UserError, match=r"short\.yaml.*'weight_decay', 'optimizer'"):
         hyper.load(path)
+
+
+OWN = (
+    hyper.OwnHyperparameter("teleport", 0.1, low=0, high=1),
+    hyper.OwnHyperparameter("steps", 10, low=1),
+    hyper.OwnHyperparameter("activation", "relu", choices=("relu", "elu")),
+)
+COMMON = {"lr": 0.01, "weight_decay": 0, "optimizer": "adam", "hidden": 8, "input_dropout": 0, "dropout": 0}
+
+
+def test_a_models_own_hyperparameters_are_sorted_text_in_one_column() -> None:
+    settings = hyper.from_mapping({**COMMON, "steps": "3"}, own=OWN)
+    assert hyper.own_text(settings) == "activation=relu;steps=3;teleport=0.1"
+    assert hyper.parse_own(hyper.own_text(settings)) == dict(settings.own)
+    assert hyper.own_text(hyper.from_mapping(COMMON)) == "" and hyper.parse_own("") == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"teleport": 1}, r"teleport: found 1.0, expected a number in \[0, 1\)"),
+        ({"steps": 0}, "steps: found 0, expected an integer ≥ 1"),
+        ({"steps": 2.5}, "steps: found 2.5, expected int"),
+        ({"activation": "sine"}, "activation: found 'sine', expected one of relu, elu"),
+        ({"telport": 0.1}, "unknown hyperparameter 'telport'; did you mean teleport"),
+    ],
+)
+def test_a_bad_own_value_is_named_with_what_is_allowed(values: dict, complaint: str) -> None:
+    with pytest.raises(UserError, match=f"mine.yaml: {complaint}"):
+        hyper.from_mapping({**COMMON, **values}, where="mine.yaml", own=OWN)
+
+
+def test_an_own_hyperparameter_cannot_take_a_common_name() -> None:
+    with pytest.raises(ValueError, match="'lr' cannot name"):
+        hyper.OwnHyperparameter("lr", 0.1)
+
+
+def test_without_declarations_the_published_own_values_are_those_of_the_file() -> None:
+    found = hyper.published("cora", "fixed", "gcn_gode")
+    assert found is not None
+    assert hyper.parse_own(hyper.own_text(found))["activation"] == "softplus"
+
+
+def test_a_records_baseline_serves_a_model_that_baselines_yaml_does_not_know() -> None:
+    baseline = {"default": {**COMMON, "teleport": 0.2}, "pubmed": {"lr": 0.5}}
+    found = hyper.published("pubmed", "fixed", "no_such_model", OWN, baseline)
+    assert found is not None
+    assert (found.lr, found.epochs, found.value("teleport"), found.value("steps")) == (0.5, 400, 0.2, 10)
+
+
+def test_the_optimizer_switch_replaces_the_tabulated_one() -> None:
+    settings = hyper.published("cora", "fixed", "cgnn")
+    assert settings is not None
+    assert hyper.under(settings, preset("released")) is settings
+    assert hyper.under(settings, preset("released", optimizer="adamax")).optimizer == "adamax"
+
+
+def test_every_rule_of_drawing_random_splits_uses_the_papers_settings_for_random_splits() -> None:
+    for kind in ("pool", "component"):
+        assert hyper.published("cora", kind, "cgnn") == hyper.published("cora", "random", "cgnn")
+        assert hyper.published("cora", kind, "cgnn_weight") is None

@@ -1,11 +1,13 @@
 import pytest
 import torch
 
-from cgnn.training.optimisers import Adam, RMSprop
+from cgnn.training.optimisers import Adam, Adamax, RMSprop
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"), [(Adam, torch.optim.Adam), (RMSprop, torch.optim.RMSprop)], ids=["adam", "rmsprop"]
+    ("ours", "theirs"),
+    [(Adam, torch.optim.Adam), (Adamax, torch.optim.Adamax), (RMSprop, torch.optim.RMSprop)],
+    ids=["adam", "adamax", "rmsprop"],
 )
 def test_ten_steps_are_those_of_torch_to_the_bit(ours: type, theirs: type) -> None:
     """Two groups with their own decay, and a parameter that never gets a gradient."""

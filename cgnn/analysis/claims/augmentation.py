@@ -1,85 +1,161 @@
-"""C13: augmentation changes little in accuracy but stabilises training."""
+"""C13a and C13b: augmentation changes accuracy little, and stabilises training."""
 
 import math
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
+from scipy import stats
 
+from cgnn.analysis.claims.accuracy import close_outcome
 from cgnn.analysis.claims.base import (
-    NOT_REPRODUCED,
-    NOT_TESTABLE,
-    PARTLY,
-    REPRODUCED,
-    TOO_FEW,
+    CLOSE,
     Claim,
     Comparison,
     Evidence,
+    Kind,
+    Outcome,
+    Part,
+    Scope,
     adjust,
-    beyond,
+    conclude,
     from_difference,
     not_testable,
-    significant,
+    p_text,
     span,
-    untested,
 )
-from cgnn.analysis.rows import compare, finished, in_order
-from cgnn.analysis.statistics import brown_forsythe
-from cgnn.paper import names
+from cgnn.analysis.rows import in_order, paired_values
+from cgnn.analysis.statistics import SIGNIFICANCE, exact_equivalence, paired, sign_flip
+from cgnn.models import names
 from cgnn.paper.reported import CLAIMED
 
-LITTLE = 1.0  # points
+NO_PAIRS = "no runs that differ in augmentation alone"
 
 
-def c13(evidence: Evidence) -> Claim:
-    """Runs that differ in the switch ``augmentation`` alone, with and without the doubled state."""
+@dataclass(frozen=True)
+class Pair:
+    """Runs of one dataset, model and setting of the other switches, with the doubled state and without."""
+
+    label: str
+    with_zeros: pd.DataFrame
+    without: pd.DataFrame
+
+
+def c13a(evidence: Evidence) -> Claim:
+    """Little or no effect on the final accuracy."""
     test = (
-        f"Runs that differ in augmentation alone: accuracies equivalent within ± {LITTLE:g} point at 5 % (two "
-        "one-sided "
-        "tests), and with augmentation fewer diverged runs or a smaller spread at 5 % (Brown–Forsythe); Holm over all."
+        f"Runs with the same seed that differ in augmentation alone: accuracies equivalent within ± {CLOSE:g} point at "
+        "5 %, by two exact one-sided sign-flip tests. Pairs that are identical run by run cannot fail and do not count."
     )
-    pairs = list(_pairs(evidence.fidelity))
+    comparisons = []
+    for pair in _pairs(evidence.fidelity):
+        values = paired_values(pair.with_zeros, pair.without)
+        if values is None:
+            continue
+        gap = paired(*values)
+        same = np.array_equal(*values)
+        p = math.nan if same else exact_equivalence(values[0] - values[1], CLOSE)
+        outcome = Outcome.CANNOT_FAIL if same else close_outcome(gap, p, CLOSE)
+        comparison = from_difference(
+            Kind.EQUIVALENCE, f"{pair.label}: with − without", gap, p, outcome, where=pair.label
+        )
+        comparisons.append(replace(comparison, method="equivalence, exact sign-flip"))
+    if not comparisons:
+        return not_testable("C13a", test, NO_PAIRS)
+    judged = adjust(comparisons)
+    counted = [item for item in judged if item.outcome is not Outcome.CANNOT_FAIL]
+    text = f"Equivalent within ± {CLOSE:g} point in {sum(item.passed for item in counted)} of {len(counted)} pairs"
+    if counted:
+        far = max(counted, key=lambda item: abs(item.estimate))
+        text += f"; the largest difference is {span(far, 2)} points ({far.label}, {p_text(far.p)})"
+    identical = [str(item.details["where"]) for item in judged if item.outcome is Outcome.CANNOT_FAIL]
+    text += f"; identical run by run: {', '.join(identical)}." if identical else "."
+    return conclude("C13a", test, text, [Part(Scope(), judged)])
+
+
+def c13b(evidence: Evidence) -> Claim:
+    """A more stable training."""
+    test = (
+        "Runs with the same seed that differ in augmentation alone: with it, fewer runs diverge (exact McNemar over "
+        "all pairs) or the accuracies spread less (exact sign-flip test on distances from the median, one per "
+        "pair). One must hold at 5 % after Holm; it is contradicted if one shows the opposite. Without weights, and at "
+        "the weights' starting point, augmentation provably changes nothing, so only chance can pass this test there."
+    )
+    pairs = _pairs(evidence.fidelity)
     if not pairs:
-        return not_testable("C13", test, "no runs that differ in augmentation alone")
-    comparisons, diverged = [], []
-    for label, with_zeros, without in pairs:
-        gap = compare(with_zeros, without)
-        if not math.isnan(gap.p):
-            comparisons.append(
-                from_difference(
-                    f"{label}: with − without", gap, gap.p_equivalent(LITTLE), "equal", "equivalence, " + gap.method
-                )
-            )
-        comparisons.append(_spread(label, finished(with_zeros), finished(without)))
-        diverged.append((_diverged(with_zeros), _diverged(without)))
-    judged = adjust(comparisons, lambda item: significant(item) and (item.note == "equal" or item.estimate < 0))
-    equal = [bool(item.passed) for item in judged if item.note == "equal"]
-    steadier = any(item.passed for item in judged if item.note == "spread")
-    fewer = sum(a for a, _ in diverged) < sum(b for _, b in diverged)
-    stabilises = steadier or fewer
-    little = bool(equal) and all(equal)
-    gaps = [item for item in judged if item.note == "equal"]
-    if little and stabilises:
-        verdict = REPRODUCED
-    elif any(equal) or stabilises:
-        verdict = PARTLY
+        return not_testable("C13b", test, NO_PAIRS)
+    spreads = [item for pair in pairs if (item := _spread(pair)) is not None]
+    diverged = _diverged(pairs)
+    judged = tuple(_decided_by_holm(item) for item in adjust([diverged, *spreads]))
+    tested = [item for item in judged if item.kind is Kind.SPREAD and item.outcome is not Outcome.CANNOT_FAIL]
+    text = (
+        f"Diverged runs: {diverged.details['with']:g} with and {diverged.details['without']:g} without augmentation of "
+        f"{diverged.n_a} pairs ({p_text(diverged.p)}); spread significantly smaller with augmentation in "
+        f"{sum(item.passed for item in tested)} of {len(tested)} pairs of groups."
+    )
+    return conclude("C13b", test, text, [Part(Scope(), judged, any_suffices=True)])
+
+
+def _spread(pair: Pair) -> Comparison | None:
+    values = paired_values(pair.with_zeros, pair.without)
+    if values is None:
+        return None
+    a, b = (np.abs(value - np.median(value)) for value in values)
+    gap = float(values[0].std(ddof=1) - values[1].std(ddof=1))
+    if np.array_equal(*values):
+        p, outcome = math.nan, Outcome.CANNOT_FAIL
     else:
-        verdict = NOT_REPRODUCED if any(beyond(item, LITTLE) for item in gaps) else NOT_TESTABLE
-    text = f"Accuracy equivalent within ± {LITTLE:g} point in {sum(equal)} of {len(equal)} pairs"
-    if gaps:
-        far = max(gaps, key=lambda item: abs(item.estimate))
-        text += f" (largest difference {span(far, 2)} points, {far.label})"
-    spreads = [item for item in judged if item.note == "spread"]
-    calmer = sum(bool(item.passed) for item in spreads)
-    text += f"; spread significantly smaller with augmentation in {calmer} of {len(spreads)}"
-    text += f"; diverged runs {sum(a for a, _ in diverged)} with and {sum(b for _, b in diverged)} without."
-    only_plain = all(label.endswith(names.model("cgnn")) for label, _, _ in pairs)
-    missing = ("CGNN with weight, the only model on which augmentation can act",) if only_plain else ()
-    why = TOO_FEW if verdict == NOT_TESTABLE else ""
-    return Claim("C13", verdict, test, text + untested(missing), judged, missing, why)
+        p, larger = sign_flip(b - a), sign_flip(a - b) < SIGNIFICANCE / 2
+        outcome = Outcome.CONTRADICTED if larger else Outcome.TOO_FEW_RUNS
+    label = f"{pair.label}: deviation with − without"
+    return Comparison(
+        Kind.SPREAD, label, gap, math.nan, math.nan, p, "points", "exact sign-flip", outcome, n_a=len(a), n_b=len(b)
+    )
 
 
-def _pairs(rows: pd.DataFrame | None) -> list[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """(label, with zeros, without) for every dataset, model and setting of the other switches that has both."""
-    if rows is None or rows.empty or "sw_augmentation" not in rows.columns:
+def _diverged(pairs: list[Pair]) -> Comparison:
+    """Exact McNemar: of the pairs of which one run diverged, in how many was it the one with augmentation?"""
+    only_with = only_without = count = with_zeros = without = 0
+    for pair in pairs:
+        left, right = (
+            rows.drop_duplicates("seed").set_index("seed")["status"].eq("diverged")
+            for rows in (pair.with_zeros, pair.without)
+        )
+        common = left.index.intersection(right.index)
+        left, right = left.loc[common], right.loc[common]
+        count, with_zeros, without = count + len(common), with_zeros + int(left.sum()), without + int(right.sum())
+        only_with += int((left & ~right).sum())
+        only_without += int((right & ~left).sum())
+    differing, outcome, p = only_with + only_without, Outcome.TOO_FEW_RUNS, 1.0
+    if differing:
+        p = float(stats.binomtest(only_with, differing, alternative="less").pvalue)
+        more = stats.binomtest(only_with, differing, alternative="greater").pvalue < SIGNIFICANCE / 2
+        outcome = Outcome.CONTRADICTED if more else outcome
+    return Comparison(
+        Kind.DIVERGED,
+        "all pairs: diverged with − without",
+        float(with_zeros - without),
+        math.nan,
+        math.nan,
+        p,
+        "runs",
+        "exact McNemar",
+        outcome,
+        n_a=count,
+        n_b=count,
+        details={"with": with_zeros, "without": without, "only_with": only_with, "only_without": only_without},
+    )
+
+
+def _decided_by_holm(item: Comparison) -> Comparison:
+    """Where one comparison suffices, Holm's p decides."""
+    passes = item.p_holm < SIGNIFICANCE and item.outcome is Outcome.TOO_FEW_RUNS
+    return replace(item, outcome=Outcome.PASSED) if passes else item
+
+
+def _pairs(rows: pd.DataFrame | None) -> list[Pair]:
+    """Every dataset, model and setting of the other switches that was run with augmentation and without."""
+    if rows is None or rows.empty or not {"sw_augmentation", "seed"} <= set(rows.columns):
         return []
     switches = [name for name in rows.columns if name.startswith("sw_") and name != "sw_augmentation"]
     pairs = []
@@ -89,30 +165,9 @@ def _pairs(rows: pd.DataFrame | None) -> list[tuple[str, pd.DataFrame, pd.DataFr
             for _, group in chosen.groupby(["split_kind", *switches], dropna=False):
                 halves = [_one_variant(group[group["sw_augmentation"] == value]) for value in ("zeros", "none")]
                 if all(len(half) >= 2 for half in halves):
-                    pairs.append((f"{names.dataset(dataset)}, {names.model(model)}", halves[0], halves[1]))
+                    pairs.append(Pair(f"{names.dataset(dataset)}, {names.model(model)}", halves[0], halves[1]))
     return pairs
 
 
 def _one_variant(rows: pd.DataFrame) -> pd.DataFrame:
     return max((part for _, part in rows.groupby("variant", sort=True)), key=len, default=rows)
-
-
-def _spread(label: str, with_zeros: pd.DataFrame, without: pd.DataFrame) -> Comparison:
-    a, b = (rows["test_accuracy"].to_numpy(dtype=float) for rows in (with_zeros, without))
-    gap = (a.std(ddof=1) if len(a) > 1 else math.nan) - (b.std(ddof=1) if len(b) > 1 else math.nan)
-    return Comparison(
-        f"{label}: deviation with − without",
-        float(gap),
-        math.nan,
-        math.nan,
-        brown_forsythe(a, b),
-        "points",
-        "Brown–Forsythe",
-        n_a=len(a),
-        n_b=len(b),
-        note="spread",
-    )
-
-
-def _diverged(rows: pd.DataFrame) -> int:
-    return int((rows["status"] == "diverged").sum())

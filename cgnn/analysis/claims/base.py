@@ -1,8 +1,9 @@
-"""What every claim's test is made of: the evidence it may look at, its comparisons, its verdict."""
+"""What every claim's test is made of: the evidence it may use, its comparisons, and how they give a verdict."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any
 
 import pandas as pd
@@ -11,13 +12,54 @@ from cgnn.analysis.rows import Protocol
 from cgnn.analysis.statistics import SIGNIFICANCE, Difference, holm
 from cgnn.paper.reported import Reported
 
-REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTABLE = "reproduced", "partly", "not reproduced", "not testable here"
-VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTABLE)
+CLOSE = 1.0  # points: less than this is no lead worth claiming; the paper's own CGNN variants differ by at most 0.6
+
+
+class Verdict(StrEnum):
+    """What the results say about a claim. Each value is printed as it stands."""
+
+    REPRODUCED = "reproduced"
+    PARTLY = "partly"
+    DEPENDS = "depends on the protocol"
+    NOT_REPRODUCED = "not reproduced"
+    TOO_FEW_RUNS = "too few runs"
+    NOT_TESTABLE = "not testable here"
+
+
+#: Verdicts that the data decided; the others say that data is missing.
+DECIDED = (Verdict.REPRODUCED, Verdict.PARTLY, Verdict.NOT_REPRODUCED)
+
+
+class Outcome(StrEnum):
+    """What one comparison says about its claim."""
+
+    PASSED = "passed"
+    CONTRADICTED = "contradicted"
+    TOO_FEW_RUNS = "too few runs"
+    CANNOT_FAIL = "cannot fail"  # both sides are identical by construction; shown, but it decides nothing
+
+
+class Kind(StrEnum):
+    """Which test a comparison is; ``details`` of a comparison are documented by kind in docs/claims.md."""
+
+    DIFFERENCE = "difference"
+    MARGIN = "difference beyond a margin"
+    EQUIVALENCE = "equivalence"
+    NON_INFERIORITY = "non-inferiority"
+    NO_GAIN = "no gain"
+    RANGE = "difference of ranges"
+    SLOPE = "slope"
+    GROWTH = "growth"
+    CROSSOVER = "crossover depth"
+    RATIO = "ratio"
+    RATE = "rate"
+    SPREAD = "difference of spreads"
+    DIVERGED = "diverged runs"
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The result files; a frame that is None was not there."""
+    """The result files; a frame that is None does not exist."""
 
     reported: Reported
     protocol: Protocol
@@ -31,8 +73,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One number that a claim stands on. ``p`` is that of the test named in ``method``, for what the claim says."""
+    """One number that a claim depends on. ``p`` belongs to the test named in ``method``; nan where there is none."""
 
+    kind: Kind
     label: str
     estimate: float
     low: float
@@ -40,110 +83,187 @@ class Comparison:
     p: float
     unit: str
     method: str
-    effect: float = math.nan
+    outcome: Outcome
+    effect: float = math.nan  # Hedges' g; nan where the comparison is not of two groups of runs
     n_a: int = 0
     n_b: int = 0
-    p_adjusted: float = math.nan
-    passed: bool | None = None
-    note: str = ""
+    p_holm: float = math.nan
+    note: str = ""  # for readers; no code looks into it
+    details: Mapping[str, float | str | bool] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome is Outcome.PASSED
+
+    @property
+    def outcome_holm(self) -> Outcome:
+        """The outcome if p were adjusted by Holm: what no longer passes had too few runs for that."""
+        fails = self.passed and self.p_holm >= SIGNIFICANCE
+        return Outcome.TOO_FEW_RUNS if fails else self.outcome
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The protocol of one judgement; a field that makes no difference to the claim stays empty."""
+
+    preset: str = ""
+    hyperparameter_source: str = ""
+    split_kind: str = ""
+    reading: str = ""
+
+    @property
+    def label(self) -> str:
+        settings = "/".join(filter(None, (self.preset, self.hyperparameter_source)))
+        return ", ".join(filter(None, (settings, self.split_kind, self.reading)))
+
+
+@dataclass(frozen=True)
+class Part:
+    """The comparisons of a claim under one protocol; the verdict of a claim comes from its main parts."""
+
+    scope: Scope
+    comparisons: tuple[Comparison, ...]
+    missing: tuple[str, ...] = ()
+    main: bool = True
+    any_suffices: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        return grade([item.outcome for item in self.comparisons], self.missing, self.any_suffices)
+
+    @property
+    def verdict_holm(self) -> Verdict:
+        return grade([item.outcome_holm for item in self.comparisons], self.missing, self.any_suffices)
+
+    @property
+    def complete(self) -> bool:
+        """More comparisons were made than are missing."""
+        return len(self.comparisons) > len(self.missing)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim with its verdict. ``weakest`` is the comparison on which the conjunction stands or falls."""
+    """A claim with its verdict, under Holm's adjustment too, and the verdict under each protocol."""
 
     id: str
-    verdict: str
+    verdict: Verdict
     test: str
     evidence: str
-    comparisons: tuple[Comparison, ...] = ()
+    parts: tuple[Part, ...] = ()
     missing: tuple[str, ...] = ()
     why: str = ""
+    verdict_holm: Verdict = Verdict.NOT_TESTABLE
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        return tuple(item for part in self.parts if part.main for item in part.comparisons)
 
     @property
     def weakest(self) -> Comparison | None:
-        if not self.comparisons:
-            return None
-        failed = [item for item in self.comparisons if item.passed is False]
-        pool = failed or list(self.comparisons)
-        return max(pool, key=lambda item: -1.0 if math.isnan(item.p_adjusted) else item.p_adjusted)
+        """The comparison that decides the conjunction: the worst outcome, and of those the largest p."""
+        worst = (Outcome.CONTRADICTED, Outcome.TOO_FEW_RUNS, Outcome.PASSED, Outcome.CANNOT_FAIL)
+        return min(
+            self.comparisons,
+            key=lambda item: (worst.index(item.outcome), 1.0 if math.isnan(item.p) else -item.p),
+            default=None,
+        )
+
+
+def directional(
+    kind: Kind, label: str, gap: Difference, sign: int, refuted: bool = False, **details: float | str | bool
+) -> Comparison:
+    """ "a − b has this sign": passes if the 95 % interval lies on that side of 0.
+
+    It is contradicted if the interval excludes a difference of CLOSE points on the claimed side, or if ``refuted``;
+    an interval that holds both says only that there are too few runs.
+    """
+    outcome = one_sided(gap.low, gap.high, sign, refuted)
+    return from_difference(kind, label, gap, gap.p, outcome, **details)
+
+
+def one_sided(low: float, high: float, sign: int, refuted: bool = False) -> Outcome:
+    near, far = (low, high) if sign > 0 else (-high, -low)
+    if refuted or (far < CLOSE and not near > 0):
+        return Outcome.CONTRADICTED
+    return Outcome.PASSED if near > 0 else Outcome.TOO_FEW_RUNS
 
 
 def from_difference(
-    label: str, gap: Difference, p: float | None = None, note: str = "", method: str = ""
+    kind: Kind, label: str, gap: Difference, p: float, outcome: Outcome, **details: float | str | bool
 ) -> Comparison:
-    """A difference of accuracies in points; ``p`` if the claim's test is not the two-sided one."""
+    """A difference of accuracies in points, with the p of the claim's own test."""
+    method = gap.method if kind is Kind.DIFFERENCE else f"{kind}, {gap.method}"
     return Comparison(
+        kind,
         label,
         gap.estimate,
         gap.low,
         gap.high,
-        gap.p if p is None else p,
+        p,
         "points",
-        method or gap.method,
+        method,
+        outcome,
         gap.effect,
         gap.n_a,
         gap.n_b,
-        note=note,
+        details=details,
     )
 
 
-def adjust(comparisons: Sequence[Comparison], passes: Callable[[Comparison], bool]) -> tuple[Comparison, ...]:
-    """Holm over the claim's comparisons, then the claim's own condition on each."""
+def adjust(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Add Holm's p over these comparisons. It decides only claims of which one comparison suffices."""
     adjusted = holm([item.p for item in comparisons])
-    with_p = [replace(item, p_adjusted=p) for item, p in zip(comparisons, adjusted, strict=True)]
-    return tuple(replace(item, passed=bool(passes(item))) for item in with_p)
+    return tuple(replace(item, p_holm=p) for item, p in zip(comparisons, adjusted, strict=True))
 
 
-def significant(item: Comparison) -> bool:
-    return item.p_adjusted < SIGNIFICANCE  # False for nan
+def grade(outcomes: Sequence[Outcome], missing: Sequence[str] = (), any_suffices: bool = False) -> Verdict:
+    """From the outcomes of all comparisons to a verdict; docs/claims.md states the rules."""
+    counted = [outcome for outcome in outcomes if outcome is not Outcome.CANNOT_FAIL]
+    if not counted:
+        return Verdict.NOT_TESTABLE
+    passed = counted.count(Outcome.PASSED)
+    if passed == len(counted) or (any_suffices and passed):
+        untested = not any_suffices and len(missing) >= len(counted)
+        return Verdict.PARTLY if untested else Verdict.REPRODUCED
+    if passed:
+        return Verdict.PARTLY
+    return Verdict.NOT_REPRODUCED if Outcome.CONTRADICTED in counted else Verdict.TOO_FEW_RUNS
 
 
-def grade(passed: Sequence[bool | None], missing: Sequence[str] = ()) -> str:
-    """All, some or none of a claim's comparisons; a claim of which half or more was never tested is at most partly."""
-    if not passed:
-        return NOT_TESTABLE
-    if all(passed):
-        return PARTLY if len(missing) >= len(passed) else REPRODUCED
-    return PARTLY if any(passed) else NOT_REPRODUCED
+TOO_FEW = "too few runs, points or timings to tell: they agree with the claim and with its opposite"
+NO_TEST = "both sides of every comparison are identical, so nothing was tested"
 
 
-def grade_closeness(passed: Sequence[bool | None], contradicted: Sequence[bool], missing: Sequence[str] = ()) -> str:
-    """For claims that something is small: what is neither shown nor contradicted had too few runs to tell."""
-    if any(passed):
-        return grade(passed, missing)
-    return NOT_REPRODUCED if any(contradicted) else NOT_TESTABLE
+def conclude(identifier: str, test: str, text: str, parts: Sequence[Part]) -> Claim:
+    """The verdict of the main parts together, unless complete parts disagree: then it depends on the protocol."""
+    main = [part for part in parts if part.main]
+    missing = tuple(dict.fromkeys(name for part in main for name in part.missing))
+    some = any(part.any_suffices for part in main)
+    found = [item for part in main for item in part.comparisons]
+    verdict = _overall(grade([item.outcome for item in found], missing, some), [(p, p.verdict) for p in parts])
+    adjusted = grade([item.outcome_holm for item in found], missing, some)
+    verdict_holm = _overall(adjusted, [(part, part.verdict_holm) for part in parts])
+    why = {Verdict.TOO_FEW_RUNS: TOO_FEW, Verdict.NOT_TESTABLE: NO_TEST}.get(verdict, "")
+    untested = f" Not tested: {', '.join(missing)}." if missing else ""
+    return Claim(identifier, verdict, test, text + untested, tuple(parts), missing, why, verdict_holm)
 
 
-TOO_FEW = "too few runs to tell: the intervals hold both what the claim says and its opposite"
+def _overall(main: Verdict, judged: Sequence[tuple[Part, Verdict]]) -> Verdict:
+    decided = {verdict for part, verdict in judged if part.complete and verdict in DECIDED}
+    return Verdict.DEPENDS if len(decided) > 1 else main
 
 
-def conclude(
-    identifier: str,
-    test: str,
-    text: str,
-    judged: Sequence[Comparison],
-    missing: Sequence[str],
-    against: Sequence[bool] | None = None,
+def not_testable(
+    identifier: str, test: str, why: str, missing: Sequence[str] = (), parts: Sequence[Part] = ()
 ) -> Claim:
-    """The claim with its verdict. ``against``, if something is claimed to be small: where its opposite was seen."""
-    passed = [item.passed for item in judged]
-    verdict = grade(passed, missing) if against is None else grade_closeness(passed, against, missing)
-    why = TOO_FEW if verdict == NOT_TESTABLE else ""
-    return Claim(identifier, verdict, test, text + untested(missing), tuple(judged), tuple(missing), why)
-
-
-def beyond(item: Comparison, margin: float) -> bool:
-    """The difference is there (its interval leaves 0 out) and larger than the margin."""
-    return abs(item.estimate) > margin and (item.low > 0 or item.high < 0)
-
-
-def not_testable(identifier: str, test: str, why: str, missing: Sequence[str] = ()) -> Claim:
-    return Claim(identifier, NOT_TESTABLE, test, f"Not testable here: {why}.", missing=tuple(missing), why=why)
+    """A claim without a comparison under the main protocol; ``parts`` show what other protocols say."""
+    missing = missing or tuple(dict.fromkeys(name for part in parts if part.main for name in part.missing))
+    text = f"Not testable here: {why}."
+    return Claim(identifier, Verdict.NOT_TESTABLE, test, text, tuple(parts), tuple(missing), why)
 
 
 def signed(value: float, digits: int = 1) -> str:
-    """A number with its sign as print has it."""
+    """A number with its sign, typographic minus included."""
     return "–" if math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
 
 
@@ -158,7 +278,3 @@ def p_text(p: float) -> str:
     if math.isnan(p):
         return "no p"
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-
-
-def untested(missing: Sequence[str]) -> str:
-    return f" Not tested: {', '.join(missing)}." if missing else ""

@@ -5,7 +5,17 @@ import math
 import numpy as np
 import pandas as pd
 
-from cgnn.analysis.claims.base import Claim, Comparison, Evidence, conclude, not_testable
+from cgnn.analysis.claims.base import (
+    Claim,
+    Comparison,
+    Evidence,
+    Kind,
+    Outcome,
+    Part,
+    Scope,
+    conclude,
+    not_testable,
+)
 
 NEAR = 1e-3  # relative distance that must be reached
 RATE = 0.10  # relative error allowed to the measured rate of approach
@@ -20,43 +30,43 @@ def c10(evidence: Evidence) -> Claim:
     )
     table = evidence.convergence
     if table is None or table.empty:
-        return not_testable("C10", test, "convergence.csv is not there")
-    comparisons, sentences = [], []
-    for kind, label in KINDS.items():
-        rows = table[table["kind"] == kind].sort_values("t")
-        if len(rows) < 3:
-            continue
-        distance = rows["distance"].to_numpy(dtype=float)
-        predicted = float(rows["predicted_rate"].iloc[0])
-        rate = late_rate(rows)
-        falls = bool(np.all(np.diff(distance) <= 1e-9))
-        near = bool(distance[-1] <= NEAR)
-        right = abs(rate / predicted - 1) <= RATE
-        comparisons.append(
-            Comparison(
-                label,
-                rate / predicted,
-                math.nan,
-                math.nan,
-                math.nan,
-                "measured / predicted rate",
-                "log-linear fit",
-                n_a=len(rows),
-                passed=falls and near and right,
-                note=f"distance {distance[-1]:.1e} at t = {rows['t'].iloc[-1]:g}",
-            )
-        )
-        sentences.append(
-            f"{label}: relative distance {distance[-1]:.1e} at t = {rows['t'].iloc[-1]:g}, rate {rate:.4f} against "
-            f"{predicted:.4f}"
-        )
+        return not_testable("C10", test, "convergence.csv does not exist")
+    by_kind = {kind: table[table["kind"] == kind].sort_values("t") for kind in KINDS}
+    comparisons = tuple(_approach(KINDS[kind], rows) for kind, rows in by_kind.items() if len(rows) >= 3)
     if not comparisons:
-        return not_testable("C10", test, "convergence.csv holds too few points")
+        return not_testable("C10", test, "convergence.csv holds fewer than three times")
+    missing = tuple(KINDS[kind] for kind, rows in by_kind.items() if len(rows) < 3)
+    sentences = [f"{item.label}: {item.note}" for item in comparisons]
     released = table[table["kind"] == "released"].sort_values("t")
     if len(released) >= 2:
         growth = float(released["norm"].iloc[-1] / released["norm"].iloc[0])
         sentences.append(f"the released derivative has no limit: its norm grows {growth:.0f}-fold over the same times")
-    return conclude("C10", test, "; ".join(sentences) + ".", comparisons, missing=())
+    return conclude("C10", test, "; ".join(sentences) + ".", [Part(Scope(), comparisons, missing)])
+
+
+def _approach(label: str, rows: pd.DataFrame) -> Comparison:
+    distance = rows["distance"].to_numpy(dtype=float)
+    last, predicted, rate = float(rows["t"].iloc[-1]), float(rows["predicted_rate"].iloc[0]), late_rate(rows)
+    falls = bool(np.all(np.diff(distance) <= 1e-9))
+    as_predicted = falls and abs(rate / predicted - 1) <= RATE
+    near = bool(distance[-1] <= NEAR)
+    # What approaches at the predicted rate and is not yet near was measured for too short a time to tell.
+    arrived = Outcome.PASSED if near else Outcome.TOO_FEW_RUNS
+    outcome = arrived if as_predicted else Outcome.CONTRADICTED
+    return Comparison(
+        Kind.RATE,
+        label,
+        rate / predicted,
+        math.nan,
+        math.nan,
+        math.nan,
+        "measured / predicted rate",
+        "log-linear fit",
+        outcome,
+        n_a=len(rows),
+        note=f"relative distance {distance[-1]:.1e} at t = {last:g}, rate {rate:.4f} against {predicted:.4f}",
+        details={"distance": float(distance[-1]), "t": last, "rate": rate, "predicted_rate": predicted, "falls": falls},
+    )
 
 
 def late_rate(rows: pd.DataFrame) -> float:

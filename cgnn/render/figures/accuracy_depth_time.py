@@ -3,60 +3,91 @@
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
-from cgnn.analysis.rows import finished, in_order, load_rows
-from cgnn.paper import names
-from cgnn.render.panels import legend_below, log_ticks, mean_and_error, say_empty, series, stacked
+from cgnn.analysis.rows import finished, in_order, load_rows, sample
+from cgnn.models import names
+from cgnn.render.cells import count_text
+from cgnn.render.plots import label_ends, list_words, panels, runs_mean_interval, say_empty
 from cgnn.render.style import Drawing, look
 
-AXIS = {"gcn": "layers", "gat": "layers", "gcn_residual": "layers"}  # all others: t1
+#: Models with layers, by the column that holds their number; CGNN discrete counts its steps in t1. All others: time.
+DEPTH = {"gcn": "layers", "gat": "layers", "gcn_residual": "layers", "cgnn_discrete": "t1"}
+LONG_TIME = 10.0  # the paper's claim on the ending time is about t > 10
 
 
 def draw(sweeps: Path) -> Drawing:
-    """A panel a dataset, a line a model, 95 % intervals over seeds."""
+    """One row per dataset: layers on the left, ending time on the right."""
     rows = finished(load_rows(sweeps))
     datasets = in_order(set(rows["dataset"]), names.DATASETS)
-    figure, panels = stacked(len(datasets), 2.1)
-    best: list[str] = []
-    for axes, dataset in zip(panels, datasets, strict=False):
-        of_dataset = rows[rows["dataset"] == dataset]
-        values: set[float] = set()
-        heights: list[float] = []
-        for position, model in enumerate(in_order(set(of_dataset["model"]), names.MODELS)):
-            x, y, error = mean_and_error(_main(of_dataset[of_dataset["model"] == model]), AXIS.get(model, "t1"))
-            series(axes, x, y, error, look(model, position), names.model(model))
-            values |= set(x)
-            heights += y
-            if model in ("gcn", "gat", "cgnn", "cgnn_no_h0") and y:
-                top = max(range(len(y)), key=lambda i: y[i])
-                best.append(f"{names.dataset(dataset)}, {names.model(model)} {y[top]:.1f} at {x[top]:g}")
-        log_ticks(axes, sorted(values))
-        if heights:  # two seeds can give an interval wider than the chart; the means set its height
-            axes.set_ylim(max(0.0, min(heights) - 4), min(100.0, max(heights) + 4))
-        axes.set_title(names.dataset(dataset), loc="left")
-        axes.set_ylabel("test accuracy (%)")
-    if datasets:
-        panels[-1].set_xlabel("number of layers, or ending time $t_1$")
-        legend_below(figure, panels, columns=2)
-    else:
-        say_empty(panels[0], "no sweep was run")
-    seeds = sorted({len(group) for _, group in rows.groupby(["dataset", "model", "layers", "t1"], dropna=False)})
+    figure, grid = panels(len(datasets), 2, 2.05)
+    for i, dataset in enumerate(datasets):
+        for axes, deep in zip(grid[i], (True, False), strict=True):
+            part = rows[(rows["dataset"] == dataset) & (rows["model"].isin(DEPTH) == deep)]
+            ends = []
+            for position, model in enumerate(in_order(set(part["model"]), names.MODELS)):
+                style = look(model, position)
+                of_model = _main(part[part["model"] == model])
+                places, means = runs_mean_interval(axes, of_model, DEPTH.get(model, "t1"), style)
+                ends.append((places[-1], means[-1], names.model(model), style.color))
+            axes.set_title(names.dataset(dataset))
+            axes.set_ylabel("test accuracy (%)" if deep else "")
+            axes.set_xlabel(("number of layers" if deep else "ending time $t_1$") if i == len(datasets) - 1 else "")
+            axes.margins(x=0.03)
+            axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+            label_ends(axes, ends)
+    if not datasets:
+        say_empty(figure, grid[0, 0], "no sweep was run")
+    seeds = {len(group) for _, group in rows.groupby(["dataset", "model", "layers", "t1"], dropna=False)}
     caption = (
-        "Test accuracy against the number of layers (GCN, GAT, residual GCN) or the ending time (CGNN and its "
-        "variants; "
-        f"steps for CGNN discrete). Mean of {_range(seeds)} seeds with 95 % intervals. Best means: {'; '.join(best)}."
+        f"{_finding(rows, datasets)} Dots are runs ({count_text(seeds)} seeds per point), lines their means, bands "
+        "95 % intervals."
     )
-    alt = "Line chart of test accuracy over depth or ending time, one panel a dataset, one line a model."
+    alt = "Test accuracy over layers and over ending time: one row of panels per dataset, one line per model."
     return Drawing(figure, "Accuracy against depth or time", caption, alt)
 
 
+def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
+    """What the lines show, by comparing their means."""
+    sentences = []
+    for model in ("gcn", "gat"):
+        drops = []
+        for dataset in datasets:
+            means = _means(rows, dataset, model)
+            if len(means) > 1:
+                drops.append(f"{means.max() - means.iloc[-1]:.0f} points on {names.dataset(dataset)}")
+        if drops:
+            sentences.append(f"{names.model(model)} loses {list_words(drops)}")
+    if sentences:
+        sentences = [f"From its best depth to the deepest, {' and '.join(sentences)}"]
+    robust = []
+    for dataset in datasets:
+        means = _means(rows, dataset, "cgnn")
+        late = means[means.index >= LONG_TIME]
+        if len(late) > 1:
+            robust.append(f"{late.max() - late.min():.1f} on {names.dataset(dataset)}")
+    if robust:
+        sentences.append(f"from t = {LONG_TIME:g} on, CGNN varies by only {list_words(robust)}")
+    behind = []
+    for dataset in datasets:
+        without, with_h0 = _means(rows, dataset, "cgnn_no_h0"), _means(rows, dataset, "cgnn")
+        common = without.index.intersection(with_h0.index)
+        if len(common):
+            last = common.max()
+            behind.append(f"{with_h0[last] - without[last]:.1f} on {names.dataset(dataset)} (t = {last:g})")
+    if behind:
+        sentences.append(f"without H(0) it is behind by {list_words(behind)}".replace("-", "−"))
+    return "; ".join(sentences) + "." if sentences else "No sweep was run."
+
+
+def _means(rows: pd.DataFrame, dataset: str, model: str) -> pd.Series:
+    part = _main(rows[(rows["dataset"] == dataset) & (rows["model"] == model)])
+    if part.empty:
+        return pd.Series(dtype=float)
+    return pd.Series({value: sample(group).mean for value, group in part.groupby(DEPTH.get(model, "t1"), sort=True)})
+
+
 def _main(rows: pd.DataFrame) -> pd.DataFrame:
-    """One protocol only: the one with most rows."""
+    """The rows of one protocol: the one with most of them."""
     parts = [part for _, part in rows.groupby(["preset", "hyperparameter_source"], sort=True)]
     return max(parts, key=len, default=rows)
-
-
-def _range(values: list[int]) -> str:
-    if not values:
-        return "0"
-    return f"{values[0]}" if values[0] == values[-1] else f"{values[0]} to {values[-1]}"

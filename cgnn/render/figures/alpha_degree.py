@@ -1,68 +1,83 @@
-"""The learned α of each node over its degree."""
+"""The learned α of each node: how many nodes end where, and over their degree."""
 
 from itertools import pairwise
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
 
 from cgnn.analysis.rows import in_order
-from cgnn.paper import names
-from cgnn.render.panels import say_empty, stacked
-from cgnn.render.style import BLUE, RED, Drawing
+from cgnn.models import names
+from cgnn.render.plots import list_words, panels, say_empty
+from cgnn.render.style import INK, Drawing, look
+from cgnn.results.recorded import read_recorded
 
-SHADES = LinearSegmentedColormap.from_list("shades", ["#E8F1F8", BLUE])
+MIDDLE, NEAR = 0.5, 0.02  # σ(0), and how near to it counts
 
 
-def draw(alpha: list[Path]) -> Drawing:
-    """Density of nodes with the median and the middle half of nodes by degree."""
-    files = {Path(path).stem: Path(path) for path in alpha}
+def draw(recorded: Path) -> Drawing:
+    """One row per dataset: share of nodes by α on the left, quantiles of α over the degree on the right."""
+    files = {item.dataset: item for item in read_recorded(recorded) if item.model == "cgnn"}
     datasets = in_order(files, names.DATASETS)
-    figure, panels = stacked(len(datasets), 1.75)
-    sentences = []
-    for axes, dataset in zip(panels, datasets, strict=False):
-        with np.load(files[dataset]) as content:
-            by_replica, degree = content["alpha"], content["degree"].astype(float)
+    figure, grid = panels(len(datasets), 2, 1.75)
+    near, color = {}, look("cgnn").color
+    for (left, right), dataset in zip(grid, datasets, strict=False):
+        by_replica, degree = files[dataset].alpha, files[dataset].degree.astype(float)
         value = by_replica.mean(axis=0)
+        near[dataset] = float((np.abs(value - MIDDLE) < NEAR).mean())
+        low, high = min(float(value.min()), 0.45), max(float(value.max()), 0.55)
+        left.hist(value, bins=np.linspace(low, high, 41), weights=np.full(len(value), 1 / len(value)), color=color)
+        left.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        left.set_ylabel("share of nodes")
         connected = degree > 0
-        x, y = degree[connected], value[connected]
-        shade = axes.hexbin(x, y, xscale="log", gridsize=(34, 16), bins="log", cmap=SHADES, mincnt=1, linewidths=0.1)
-        centre, low, middle, high = _by_degree(x, y)
-        axes.fill_between(centre, low, high, color=RED, alpha=0.22, linewidth=0, label="middle half")
-        axes.plot(centre, middle, color=RED, marker="o", markersize=2.5, label="median")
-        axes.set_title(names.dataset(dataset), loc="left")
-        axes.set_ylabel("learned α")
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
-        figure.colorbar(shade, ax=axes, label="nodes", pad=0.02)
-        from scipy.stats import spearmanr
-
-        replicas = f"{len(by_replica)} replica" + ("s" if len(by_replica) > 1 else "")
-        rank = float(spearmanr(x, y).statistic)
-        sentences.append(
-            f"{names.dataset(dataset)}: {replicas}, α from {value.min():.2f} to {value.max():.2f}, "
-            f"rank correlation with degree {rank:+.2f}".replace("-", "−")
-        )
+        places, quantiles = _by_degree(degree[connected], value[connected])
+        for outer, strength in ((0, 0.18), (1, 0.32)):
+            right.fill_between(
+                places, quantiles[:, outer], quantiles[:, 4 - outer], color=color, alpha=strength, linewidth=0
+            )
+        right.plot(places, quantiles[:, 2], color=color, marker="o", markersize=2.5)
+        right.axhline(MIDDLE, color=INK, linewidth=0.7, linestyle=":")
+        right.set_xscale("log")
+        right.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
+        right.xaxis.set_minor_formatter(NullFormatter())
+        right.set_ylabel("learned α")
+        for axes in (left, right):
+            axes.set_title(names.dataset(dataset))
     if datasets:
-        panels[0].legend(loc="best")
-        panels[-1].set_xlabel("node degree")
+        grid[-1, 0].set_xlabel("learned α")
+        grid[-1, 1].set_xlabel("node degree")
     else:
-        say_empty(panels[0], "no α was saved")
-    caption = f"Learned α of every node, mean over replicas, against its degree. {'. '.join(sentences)}."
-    plt.close(figure)
-    return Drawing(
-        figure, "Learned α over node degree", caption, "Density of nodes by degree and learned α, with median line."
+        say_empty(figure, grid[0, 0], "no α was saved")
+    caption = (
+        f"{_finding(near)} Left: share of nodes by their learned α (mean over seeds). Right: median, middle half and "
+        "middle 90 % of nodes by degree."
     )
+    alt = "Histogram of the learned α with a peak at one half, and quantiles of α over node degree."
+    return Drawing(figure, "Learned α over node degree", caption, alt)
 
 
-def _by_degree(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Quartiles of α in bins of degree that double, those with at least five nodes."""
+def _finding(near: dict[str, float]) -> str:
+    if not near:
+        return "No α was saved."
+    shares = list_words(
+        [f"{share:.0%} of the nodes of {names.dataset(name)}".replace("%", " %") for name, share in near.items()]
+    )
+    sentence = f"{shares} end within {NEAR} of α = {MIDDLE}"
+    if min(near.values()) > MIDDLE:
+        sentence += (
+            ": the code learns α = σ(θ), weight decay pulls θ to 0, and few nodes receive a gradient that resists it, "
+            "mostly those with many neighbours"
+        )
+    return sentence + "."
+
+
+def _by_degree(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Quantiles (5, 25, 50, 75, 95 %) of α in bins of degree that double, those with at least five nodes."""
     edges = 2.0 ** np.arange(0, np.ceil(np.log2(x.max() + 1)) + 1)
-    rows = []
+    places, rows = [], []
     for left, right in pairwise(edges):
         inside = (x >= left) & (x < right)
         if inside.sum() >= 5:
-            rows.append((np.exp(np.log(x[inside]).mean()), *np.quantile(y[inside], [0.25, 0.5, 0.75])))
-    table = np.array(rows).reshape(-1, 4)
-    return table[:, 0], table[:, 1], table[:, 2], table[:, 3]
+            places.append(np.exp(np.log(x[inside]).mean()))
+            rows.append(np.quantile(y[inside], [0.05, 0.25, 0.5, 0.75, 0.95]))
+    return np.array(places), np.array(rows).reshape(-1, 5)

@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from cgnn.render.style import BLACK, BLUE, GREEN, GREY, ORANGE, PAGE, RED, Drawing
+from cgnn.render.style import BLUE, GREEN, GREY, INK, ORANGE, PAGE, RED, Drawing
 
 #: A small graph of two groups: places of six nodes, its edges, and the class each ends in.
 PLACES = np.array([[0.0, 0.75], [0.62, 1.0], [0.30, 0.30], [1.05, 0.52], [0.66, -0.05], [1.35, 0.05]])
@@ -36,7 +36,7 @@ def draw() -> Drawing:
         axes.text(place + 0.68, 1.42, label, ha="center", va="top", fontsize=8)
     for left, right in ((4.25, 6.3), (6.3, 8.35)):
         _flow(axes, left, right)
-    axes.annotate("", (9.9, 0.98), (4.15, 0.98), arrowprops={"arrowstyle": "-|>", "color": BLACK, "lw": 0.9})
+    axes.annotate("", (9.9, 0.98), (4.15, 0.98), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 0.9})
     axes.text(9.98, 1.0, "$t$", va="center", ha="left", fontsize=8)
     axes.text(
         7.0,
@@ -54,14 +54,14 @@ def draw() -> Drawing:
         ha="center",
         va="center",
         fontsize=7,
-        color=BLACK,
+        color=INK,
     )
     _box(axes, 10.5, 1.75, 1.05, "decoder\nReLU\nlinear\nsoftmax")
     _graph(axes, (12.0, 2.05), list(CLASSES))
     for label, x in (("graph with\nnode features $X$", 1.03), ("class of\neach node", 12.68)):
         axes.text(x, 1.42, label, ha="center", va="top", fontsize=7.5)
     for left, right in ((1.95, 2.42), (3.63, 3.93), (10.12, 10.46), (11.6, 11.92)):
-        axes.annotate("", (right, 2.5), (left, 2.5), arrowprops={"arrowstyle": "-|>", "color": BLACK, "lw": 1.0})
+        axes.annotate("", (right, 2.5), (left, 2.5), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.0})
     caption = (
         "The encoder maps each node's features to E without looking at the graph; the ODE moves all nodes from "
         "H(0) = E to H(t₁), red lines being the information that the derivative carries between nodes; the decoder "
@@ -78,7 +78,7 @@ def _graph(axes: Axes, corner: tuple[float, float], colors: list[str], features:
         axes.plot(*places[[a, b]].T, color=GREY, linewidth=0.8, zorder=2)
     for place, color in zip(places, colors, strict=True):
         axes.plot(
-            *place, "o", markersize=7.5, markerfacecolor=color, markeredgecolor=BLACK, markeredgewidth=0.7, zorder=3
+            *place, "o", markersize=7.5, markerfacecolor=color, markeredgecolor=INK, markeredgewidth=0.7, zorder=3
         )
     if features:
         for row, place in enumerate(places):
@@ -86,7 +86,7 @@ def _graph(axes: Axes, corner: tuple[float, float], colors: list[str], features:
                 filled = ORANGE if (row * 5 + bit * 3) % 4 < 2 else "#FFFFFF"
                 corner_of_bit = (place[0] - 0.16 + 0.11 * bit, place[1] + 0.17)
                 axes.add_patch(
-                    plt.Rectangle(corner_of_bit, 0.11, 0.11, facecolor=filled, edgecolor=BLACK, linewidth=0.4, zorder=4)
+                    plt.Rectangle(corner_of_bit, 0.11, 0.11, facecolor=filled, edgecolor=INK, linewidth=0.4, zorder=4)
                 )
 
 

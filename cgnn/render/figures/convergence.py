@@ -5,18 +5,18 @@ from pathlib import Path
 import pandas as pd
 
 from cgnn.analysis.claims.fixed_point import late_rate
-from cgnn.paper import names
-from cgnn.render.panels import stacked
-from cgnn.render.style import BLACK, BLUE, RED, Drawing
+from cgnn.models import names
+from cgnn.render.plots import list_words, panels
+from cgnn.render.style import BLUE, INK, RED, Drawing
 
 KINDS = {"paper": ("printed ODE", RED, "o"), "paper_weight": ("printed ODE with weights", BLUE, "s")}
 
 
 def draw(convergence: Path) -> Drawing:
-    """Above, distance to the limit on a logarithmic scale; below, the size of H(t)."""
+    """On the left the distance to the limit on a logarithmic scale; on the right the size of H(t)."""
     rows = pd.read_csv(convergence)
-    figure, (above, below) = stacked(2, 1.75)
-    sentences = []
+    figure, ((above, below),) = panels(1, 2, 2.1)
+    rates, growth = [], ""
     for kind, (label, color, marker) in KINDS.items():
         part = rows[(rows["kind"] == kind)].sort_values("t")
         if part.empty:
@@ -28,35 +28,36 @@ def draw(convergence: Path) -> Drawing:
             shown["t"], shown["distance"], marker, color=color, markersize=3, label=f"{label}, exact solver", mew=0
         )
         below.plot(part["t"], part["norm"], color=color, marker=marker, markersize=2.5, label=label)
-        sentences.append(f"{label}: rate {late_rate(part):.4f}, predicted {part['predicted_rate'].iloc[0]:.4f}")
+        rates.append(f"{late_rate(part):.4f} (predicted {part['predicted_rate'].iloc[0]:.4f}) for the {label}")
     released = rows[rows["kind"] == "released"].sort_values("t")
     if len(released):
         below.plot(
             released["t"],
             released["norm"],
-            color=BLACK,
+            color=INK,
             linestyle="--",
             marker="^",
             markersize=2.5,
             label="released ODE",
         )
-        sentences.append(f"released ODE: norm {released['norm'].iloc[-1]:.0f} at t = {released['t'].iloc[-1]:g}")
+        fold = float(released["norm"].iloc[-1] / released["norm"].iloc[0])
+        growth = f", while the released ODE keeps growing ({fold:.0f}-fold at t = {released['t'].iloc[-1]:g})"
     above.set_yscale("log")
     above.set_ylabel("relative distance to limit")
     below.set_yscale("log")
     for axes in (above, below):
         axes.set_xscale("symlog", linthresh=1)
         axes.set_xlim(0, float(rows["t"].max()) * 1.15)
+        axes.set_xlabel("ending time t")
     below.set_ylabel("‖H(t)‖ / ‖E‖")
-    below.set_xlabel("ending time t")
     above.legend(loc="lower left")
     below.legend(loc="upper left")
     first = rows.iloc[0]
     caption = (
-        f"H(t) on {first['nodes']:g} nodes of {names.dataset(str(first['graph']))} (α = {first['alpha']:g}, "
-        f"γ = {first['gamma']:g}, {first['hidden']:g} channels). Above: relative distance to the limit of Prop. 2 "
-        "and of "
-        f"Prop. 4, exact solver (points) on the closed form (lines). Below: the size of H(t). {'; '.join(sentences)}."
+        f"The printed ODE reaches the fixed points of Propositions 2 and 4 at the predicted rates{growth}. Rates: "
+        f"{list_words(rates)}. Left: relative distance to the limit, exact solver (points) on the closed form (lines). "
+        f"Right: the size of H(t). {first['nodes']:g} nodes of {names.dataset(str(first['graph']))}, "
+        f"α = {first['alpha']:g}, γ = {first['gamma']:g}, {first['hidden']:g} channels."
     )
     alt = "Two charts over time: the distance to the fixed point falls exponentially; the released ODE keeps growing."
     return Drawing(figure, "Convergence to the fixed point", caption, alt)

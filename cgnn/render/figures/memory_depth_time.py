@@ -2,53 +2,122 @@
 
 from pathlib import Path
 
+import pandas as pd
+from matplotlib.axes import Axes
+
 from cgnn.analysis.measured import load_profiles
 from cgnn.analysis.rows import OK, in_order
-from cgnn.paper import names
-from cgnn.render.panels import legend_below, log_ticks, plain_log_y, say_empty, series, stacked
+from cgnn.analysis.statistics import fit_line
+from cgnn.models import names
+from cgnn.render.cells import short
+from cgnn.render.plots import label_ends, list_words, panels, say_empty
 from cgnn.render.style import Drawing, look
 
 MIB = 2**20
+LAYERED = ("gcn", "gat", "gcn_residual", "cgnn_discrete")
+#: The four of the paper's figure.
+PAPER = ("gcn", "gat", "cgnn_discrete", "cgnn_adjoint")
+SOLVERS = {
+    "cgnn_adjoint": "the adjoint",
+    "cgnn_exact_recompute": "the recomputing exact solver",
+    "cgnn_exact": "the exact solver",
+    "cgnn_dopri5": "dopri5",
+}
 
 
 def draw(profiles: Path) -> Drawing:
-    """A panel a dataset, a line a method; a point that ran out of memory is a cross on the upper edge."""
+    """One row per dataset: the paper's methods on the left, the solvers of the ODE on the right."""
     rows = load_profiles(profiles)
     datasets = in_order(set(rows["dataset"]), names.DATASETS)
-    figure, panels = stacked(len(datasets), 2.1)
-    growth: list[str] = []
+    figure, grid = panels(len(datasets), 2, 2.05)
     out_of_memory = False
-    for axes, dataset in zip(panels, datasets, strict=False):
-        of_dataset = rows[rows["dataset"] == dataset]
-        for position, method in enumerate(in_order(set(of_dataset["method"]), names.METHODS)):
-            points = of_dataset[of_dataset["method"] == method].sort_values("value")
-            good = points[(points["status"] == OK) & points["peak_bytes"].notna()]
-            style = look(method, position)
-            x, y = good["value"].tolist(), (good["peak_bytes"] / MIB).tolist()
-            series(axes, x, y, None, style, names.method(method))
-            lost = points[points["status"] == "out_of_memory"]["value"].tolist()
-            if lost:
-                out_of_memory = True
-                # In axes coordinates upwards: the height has no meaning but "off the chart".
-                axes.plot(lost, [0.98] * len(lost), "x", color=style.color, transform=axes.get_xaxis_transform())
-            if len(y) > 1 and (method.startswith("cgnn_") and method != "cgnn_discrete"):
-                growth.append(f"{names.dataset(dataset)}, {names.method(method)} {100 * (max(y) / min(y) - 1):.1f} %")
-        log_ticks(axes, sorted(set(of_dataset["value"])))
-        plain_log_y(axes)
-        axes.set_title(names.dataset(dataset), loc="left")
-        axes.set_ylabel("peak memory (MiB)")
-    if datasets:
-        panels[-1].set_xlabel("number of layers, or ending time $t_1$")
-        legend_below(figure, panels, columns=2)
-    else:
-        say_empty(panels[0], "no profile was run")
+    for i, dataset in enumerate(datasets):
+        here = rows[rows["dataset"] == dataset]
+        solvers = [name for name in set(here["method"]) if name not in LAYERED]
+        for axes, methods, title in zip(
+            grid[i], (PAPER, solvers), ("the paper's methods", "solvers of the ODE"), strict=True
+        ):
+            part = here[here["method"].isin(methods)]
+            out_of_memory |= _panel(axes, part)
+            axes.set_title(f"{names.dataset(dataset)}: {title}")
+            if i == len(datasets) - 1:
+                axes.set_xlabel("number of layers, or ending time $t_1$" if methods is PAPER else "ending time $t_1$")
+        grid[i, 0].set_ylabel("peak memory (MiB)")
+    if not datasets:
+        say_empty(figure, grid[0, 0], "no profile was run")
     counter = ", ".join(sorted({str(item) for item in rows.get("memory_counter", [])}))
-    caption = (
-        "Peak memory of one training step against the number of layers or the ending time (counter: "
-        f"{counter or 'none'}). "
-        f"Growth from the smallest to the largest ending time: {'; '.join(growth) or 'not measured'}."
-    )
+    caption = f"{_finding(rows, datasets)} Peak memory of one training step, counted by {counter or 'nothing'}."
     if out_of_memory:
         caption += " Crosses on the upper edge ran out of memory."
-    alt = "Line chart of peak memory over depth or ending time, one panel a dataset, one line a method."
+    alt = "Peak memory over depth or ending time: one row of panels per dataset, one line per method."
     return Drawing(figure, "Memory against depth or time", caption, alt)
+
+
+def _panel(axes: Axes, part: pd.DataFrame) -> bool:
+    ends, out_of_memory = [], False
+    for position, method in enumerate(in_order(set(part["method"]), names.METHODS)):
+        points = part[part["method"] == method].sort_values("value")
+        good = _good(points)
+        style = look(method, position)
+        if len(good):
+            axes.plot(
+                good["value"],
+                good["peak_bytes"] / MIB,
+                color=style.color,
+                marker=style.marker,
+                linestyle=style.dashes,
+                markersize=3.5,
+            )
+            last = good.iloc[-1]
+            ends.append((last["value"], last["peak_bytes"] / MIB, names.method(method), style.color))
+        lost = points[points["status"] == "out_of_memory"]["value"]
+        if len(lost):
+            out_of_memory = True
+            # In axes coordinates upwards: the height has no meaning but "off the chart".
+            axes.plot(lost, [0.98] * len(lost), "x", color=style.color, transform=axes.get_xaxis_transform())
+    axes.set_xlim(0)
+    axes.set_ylim(0)
+    label_ends(axes, ends)
+    return out_of_memory
+
+
+def _good(points: pd.DataFrame) -> pd.DataFrame:
+    return points[(points["status"] == OK) & points["peak_bytes"].notna()]
+
+
+def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
+    """Linear or constant, as fitted."""
+    linear, growth, against = [], [], []
+    for method in PAPER[:3]:
+        fits = []
+        for dataset in datasets:
+            part = _good(rows[(rows["dataset"] == dataset) & (rows["method"] == method)])
+            if part["value"].nunique() > 2:
+                fits.append(fit_line(part["value"].tolist(), (part["peak_bytes"] / MIB).tolist()).r_squared)
+        if fits and min(fits) > 0.99:
+            linear.append(names.method(method))
+    for method in SOLVERS:
+        changes = []
+        for dataset in datasets:
+            part = _good(rows[(rows["dataset"] == dataset) & (rows["method"] == method)])
+            if len(part) > 1:
+                changes.append(100 * float(part["peak_bytes"].max() / part["peak_bytes"].min() - 1))
+        if changes:
+            growth.append(f"{max(changes):.0f} % with {SOLVERS[method]}")
+    for dataset in datasets:
+        peaks = {
+            method: _good(rows[(rows["dataset"] == dataset) & (rows["method"] == method)])["peak_bytes"].max()
+            for method in ("cgnn_adjoint", "cgnn_exact_recompute")
+        }
+        if all(value == value for value in peaks.values()):
+            against.append(
+                f"{short(peaks['cgnn_adjoint'] / peaks['cgnn_exact_recompute'])} on {names.dataset(dataset)}"
+            )
+    sentences = []
+    if linear:
+        sentences.append(f"Memory grows linearly with the layers of {list_words(linear)}")
+    if growth:
+        sentences.append(f"over the ending times it grows by at most {list_words(growth)}")
+    if against:
+        sentences.append(f"the adjoint needs {list_words(against)} times the memory of the recomputing exact solver")
+    return "; ".join(sentences) + "." if sentences else "No profile was run."

@@ -1,4 +1,4 @@
-"""Speed against accuracy: what an epoch costs and what the model reaches."""
+"""Speed and accuracy: the time per epoch of every method beside what its model reaches."""
 
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,17 @@ from matplotlib.ticker import FuncFormatter
 
 from cgnn.analysis.measured import bench_name, load_bench, load_profiles, most_threads
 from cgnn.analysis.rows import OK, choose_protocol, in_order, load_rows, sample
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.render.cells import short
-from cgnn.render.panels import legend_below, say_empty, stacked
-from cgnn.render.style import Drawing, look
+from cgnn.render.plots import list_words, panels, say_empty
+from cgnn.render.style import PAGE, Drawing, look
+
+#: A solver that someone who follows the paper would use, the first that was timed.
+GENERAL = ("cgnn_released", "cgnn_dopri5", "cgnn_adjoint")
 
 
 def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
-    """A panel a dataset: median milliseconds of an epoch, mean accuracy on the fixed split with its interval."""
+    """One row of panels per dataset and one line per method, so that no marker can hide another."""
     rows = load_rows(runs)
     rows = rows[rows["split_kind"] == "fixed"]
     protocol = choose_protocol(rows)
@@ -27,49 +30,67 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
     profiled = not timed.empty
     measured = set(timed["dataset"]) if profiled else {row.get("dataset") for row in benched}
     datasets = in_order(set(rows["dataset"]) & measured, names.DATASETS)
-    figure, panels = stacked(len(datasets), 1.9)
-    sentences = []
-    for axes, dataset in zip(panels, datasets, strict=False):
+    found = {}
+    for dataset in datasets:
         times = _profiled(dataset, timed, rows) if profiled else _benched(dataset, benched)
-        for position, (method, (model, middle)) in enumerate(times.items()):
-            reached = sample(rows[(rows["dataset"] == dataset) & (rows["model"] == model)])
-            if reached.n == 0:
-                continue
-            low, high = reached.interval()
-            style = look(method, position)
-            axes.errorbar(
-                [middle],
-                [reached.mean],
-                yerr=[[reached.mean - low], [high - reached.mean]] if reached.n > 1 else None,
-                color=style.color,
-                marker=style.marker,
-                markersize=6,
-                linestyle="none",
-                label=names.method(method),
-                markeredgecolor="black",
-                markeredgewidth=0.4,
+        reached = {
+            model: sample(rows[(rows["dataset"] == dataset) & (rows["model"] == model)]) for model, _ in times.values()
+        }
+        found[dataset] = {
+            method: (milliseconds, reached[model])
+            for method, (model, milliseconds) in times.items()
+            if reached[model].n
+        }
+    most = max((len(lines) for lines in found.values()), default=8)
+    figure, grid = panels(len(datasets), 2, 0.155 * most + 0.5, PAGE)
+    for (left, right), (dataset, lines) in zip(grid, found.items(), strict=False):
+        order = sorted(lines, key=lambda method: lines[method][0], reverse=True)
+        for height, method in enumerate(order):
+            milliseconds, reached_by = lines[method]
+            style = look(method, height)
+            left.plot([milliseconds], [height], style.marker, color=style.color, markersize=4.5)
+            left.annotate(
+                short(milliseconds), (milliseconds, height), (5, 0), textcoords="offset points", va="center", fontsize=7
             )
-            if method in ("gcn", "cgnn_exact", "cgnn_adjoint", "cgnn_released"):
-                sentences.append(
-                    f"{names.dataset(dataset)}, {names.method(method)} {short(middle)} ms, {reached.mean:.1f} %"
-                )
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.set_title(names.dataset(dataset), loc="left")
-        axes.set_ylabel("test accuracy (%)")
+            low, high = reached_by.interval()
+            if reached_by.n > 1:
+                right.plot([low, high], [height, height], color=style.color, linewidth=1.1)
+            right.plot([reached_by.mean], [height], style.marker, color=style.color, markersize=4.5)
+        left.set_yticks(range(len(order)), [names.method(method) for method in order])
+        right.set_yticks(range(len(order)), [""] * len(order))
+        left.set_xscale("log")
+        left.margins(x=0.12)
+        left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        left.set_title(names.dataset(dataset))
+        for axes in (left, right):
+            axes.tick_params(axis="y", length=0)
+            axes.set_ylim(-0.6, len(order) - 0.4)
     if datasets:
-        panels[-1].set_xlabel("milliseconds of an epoch")
-        legend_below(figure, panels, columns=2)
+        grid[-1, 0].set_xlabel("milliseconds per epoch")
+        grid[-1, 1].set_xlabel("test accuracy on the fixed split (%)")
     else:
-        say_empty(panels[0], "no dataset was both trained and timed")
+        say_empty(figure, grid[0, 0], "no dataset was both trained and timed")
     caption = (
-        f"What an epoch costs and what the model reaches on the fixed split (preset {protocol.preset}, "
-        f"{protocol.source} "
-        f"hyperparameters), 95 % intervals. The solvers of CGNN share its accuracy. {'; '.join(sentences)}."
+        f"{_finding(found)} Median time per epoch, and mean accuracy with its 95 % interval (preset {protocol.preset}, "
+        f"hyperparameters: {protocol.source}). The solvers of a model compute the same function and share its accuracy."
     )
-    return Drawing(
-        figure, "Speed against accuracy", caption, "Scatter chart of test accuracy over milliseconds of an epoch."
-    )
+    alt = "Two aligned dot plots per dataset: milliseconds per epoch and test accuracy of each method."
+    return Drawing(figure, "Speed and accuracy", caption, alt)
+
+
+def _finding(found: dict[str, dict[str, tuple[float, Any]]]) -> str:
+    faster, against = [], []
+    for dataset, lines in found.items():
+        general = next((method for method in GENERAL if method in lines), None)
+        if general and "cgnn_exact" in lines:
+            ratio = lines[general][0] / lines["cgnn_exact"][0]
+            faster.append(f"{ratio:,.0f} times on {names.dataset(dataset)}")
+        if "gcn" in lines and "cgnn_exact" in lines:
+            against.append(f"{lines['cgnn_exact'][0] / lines['gcn'][0]:.2g} on {names.dataset(dataset)}")
+    if not faster:
+        return "No general solver was timed beside the exact one."
+    sentence = f"An epoch of CGNN with the exact solver is faster than with a general one by {list_words(faster)}"
+    return sentence + (f"; it takes {list_words(against)} times as long as an epoch of GCN." if against else ".")
 
 
 def _profiled(dataset: str, timed: pd.DataFrame, rows: pd.DataFrame) -> dict[str, tuple[str, float]]:

@@ -1,22 +1,20 @@
-"""Which point of difference between paper and released code makes the published number."""
+"""Which difference between paper and released code makes the published number."""
 
-from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
 
 from cgnn.analysis.rows import cell, compare, in_order, load_rows, sample
-from cgnn.analysis.statistics import SIGNIFICANCE, welch_from_summary
-from cgnn.paper import names
-from cgnn.paper.fidelity import PRESETS
+from cgnn.analysis.statistics import SIGNIFICANCE, Difference, paired
+from cgnn.analysis.summary import cell_record
+from cgnn.analysis.variants import BASE, flipped, with_presets
+from cgnn.models import names
 from cgnn.paper.reported import Reported, load_reported
-from cgnn.render.cells import accuracy_cell, interval_text
+from cgnn.render.cells import accuracy_cell, count_text, interval_text, paper_cell
 from cgnn.render.table import Cell, Row, Table
 
-BASE = "released"
-MODELS = ("cgnn", "cgnn_weight", "cgnn_discrete")  # the published number that matters most first
+MODELS = ("cgnn", "cgnn_weight", "cgnn_discrete", "cgnn_no_h0")  # the published number that matters most first
 SELECTIONS = {
-    "test_accuracy": "first epoch of best validation (ours)",
     "test_last_best_validation": "last epoch of best validation",
     "test_final_epoch": "last epoch",
     "test_oracle": "oracle: best test epoch, not a valid protocol",
@@ -24,61 +22,60 @@ SELECTIONS = {
 WORDS = {
     ("derivative", "paper"): "derivative as printed",
     ("alpha", "tabulated"): "α starts at the tabulated value",
+    ("alpha_decay", "weights_only"): "no weight decay on α",
     ("source_gradient", "flows"): "gradient through the source E",
     ("features", "rows"): "features not binarised",
+    ("features", "binary_rows"): "features binarised",
     ("augmentation", "none"): "no augmentation",
+    ("optimizer", "adam"): "Adam",
+    ("optimizer", "rmsprop"): "RMSprop",
+    ("optimizer", "adamax"): "Adamax",
+    ("solver", "exact_recompute"): "recomputing exact solver",
     ("solver", "dopri5"): "dopri5 instead of the exact solver",
     ("solver", "dopri5_adjoint"): "dopri5 with the adjoint",
     ("weight_clamp", "open"): "M clamped inside (0, 1)",
+    ("discrete", "hybrid"): "printed step, released α",
+    ("discrete", "appnp"): "APPNP's step",
     ("discrete_steps", "50"): "50 discrete steps",
+    ("discrete_steps", "t1"): "t₁ discrete steps",
+    ("no_h0", "printed"): "H' = (A − I)H(0), as printed",
 }
+PUBLISHED = "published in the paper"
 
 
-def build(fidelity: Path, reported: Path) -> Table:
+def build(fidelity: Path, runs: Path, reported: Path) -> Table:
     """Each switch alone, then the rules that choose the epoch, on every dataset that was run."""
-    rows = load_rows(fidelity)
+    rows = with_presets(load_rows(fidelity), load_rows(runs))
     printed = load_reported(reported)
-    if "sw_selection" in rows.columns:
-        # Every row carries its accuracy under each rule; a run that selects otherwise would say it twice.
-        rows = rows[rows["sw_selection"].fillna("best_validation") == "best_validation"]
     datasets = in_order(set(rows["dataset"]), names.DATASETS)
     table: list[Row] = []
     reaching: list[str] = []
     for model in in_order(set(rows["model"]), MODELS):
         of_model = rows[rows["model"] == model]
         variants = _variants(of_model)
-        group = f"{names.model(model)}: one switch at a time"
-        for variant in variants:
-            cells = {names.dataset(d): _switch_cell(of_model, d, variant, printed, model) for d in datasets}
-            table.append(Row(_words(of_model, variant), cells, group))
-            reaching += [
-                f"{name}: {_words(of_model, variant)}" for name, item in cells.items() if item.bold and model == "cgnn"
-            ]
+        if any(printed.accuracy(dataset, "fixed", model) for dataset in datasets):
+            table.append(_published(printed, model, datasets, names.model(model)))
+        table += [_switch_row(of_model, model, variant, datasets, printed) for variant in variants]
         if model == "cgnn":
             for variant in variants:
-                if flipped(of_model, variant) not in ({}, {"alpha": "tabulated"}):
-                    continue
-                group = f"{names.model(model)}, {_words(of_model, variant)}: which epoch is reported"
-                for column, label in SELECTIONS.items():
-                    cells = {
-                        names.dataset(d): _selection_cell(of_model, d, variant, column, printed, model)
-                        for d in datasets
-                    }
-                    table.append(Row(label, cells, group))
-    seeds = sorted({len(group) for _, group in rows.groupby(["dataset", "model", "variant"])})
+                if flipped(of_model, variant) in ({}, {"alpha": "tabulated"}):
+                    table += _selection_rows(of_model, variant, datasets, printed)
+    for row in table:
+        if row.group == names.model("cgnn"):
+            reaching += [f"{column.removesuffix(', ours')}: {row.label}" for column, c in row.cells.items() if c.bold]
+    seeds = {len(group) for _, group in rows.groupby(["dataset", "model", "variant"])}
     caption = (
-        "Each point on which paper and released code differ, flipped alone from the released preset, published "
-        f"hyperparameters, fixed split, {_count(seeds)} seeds: test accuracy in percent, the paper's value, ours "
-        "minus the "
-        "paper's (Welch) and, marked Δ, the change against the released preset (paired by seed), each with its 95 % "
-        "interval. Bold: not distinguishable from the published value at 5 %."
+        "Each difference between paper and released code, flipped alone from the released preset; published "
+        f"hyperparameters, fixed split, {count_text(seeds)} seeds. Test accuracy in percent, and Δ, the change against "
+        "the released preset (paired by seed) with its 95 % interval. Bold: not distinguishable from the published "
+        "value at 5 %."
     )
     held = (
         f"Not distinguishable from the published value: {'; '.join(reaching)}."
         if reaching
-        else ("No single switch gives a value that cannot be told from the published one.")
+        else "No single switch gives a value that is indistinguishable from the published one."
     )
-    columns = tuple(names.dataset(item) for item in datasets)
+    columns = tuple(f"{names.dataset(item)}, {side}" for item in datasets for side in ("ours", "Δ"))
     return Table("fidelity", "What makes the published number", caption, "Switch", columns, tuple(table), (held,))
 
 
@@ -88,65 +85,80 @@ def _variants(rows: pd.DataFrame) -> list[str]:
     return sorted(found, key=lambda name: {0: 0, 1: 1}.get(len(flipped(rows, name)), 2))
 
 
-def flipped(rows: pd.DataFrame, variant: str) -> dict[str, str]:
-    """The switches in which a variant's runs differ from the released preset."""
-    first = rows[rows["variant"] == variant].iloc[0]
-    base = PRESETS[BASE]
-    found = {field.name: first.get(f"sw_{field.name}") for field in fields(base)}
-    return {
-        name: str(value)
-        for name, value in found.items()
-        if value is not None and not pd.isna(value) and _text(value) != str(getattr(base, name))
-    }
+def words_of(rows: pd.DataFrame, variant: str) -> str:
+    """A variant as a reader calls it."""
+    preset = str(rows[rows["variant"] == variant]["preset"].iloc[0])
+    words = [
+        WORDS.get(item, f"{item[0]}: {item[1]}".replace("_", " ")) for item in flipped(rows, variant, preset).items()
+    ]
+    if preset == BASE:
+        return ", ".join(words) or "released code, nothing flipped"
+    return ", ".join(["printed equations, all flipped", *words])
 
 
-def _text(value: object) -> str:
-    """CSV readers make 50.0 of the switch value 50."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _published(printed: Reported, model: str, datasets: list[str], group: str) -> Row:
+    cells: dict[str, Cell] = {}
+    for dataset in datasets:
+        cells |= {
+            f"{names.dataset(dataset)}, ours": paper_cell(printed.accuracy(dataset, "fixed", model)),
+            f"{names.dataset(dataset)}, Δ": Cell(""),
+        }
+    return Row(PUBLISHED, cells, group)
 
 
-def _words(rows: pd.DataFrame, variant: str) -> str:
-    switches = flipped(rows, variant)
-    if not switches:
-        return "released, nothing flipped"
-    if rows[rows["variant"] == variant]["preset"].iloc[0] == "paper" or len(switches) >= 4:
-        return "paper, everything flipped"
-    words = [WORDS.get((name, _text(value)), f"{name}: {value}".replace("_", " ")) for name, value in switches.items()]
-    return " and ".join(words)
+def _switch_row(rows: pd.DataFrame, model: str, variant: str, datasets: list[str], printed: Reported) -> Row:
+    base = next((name for name in sorted(set(rows["variant"])) if not flipped(rows, name)), None)
+    cells: dict[str, Cell] = {}
+    for dataset in datasets:
+        chosen = cell(rows, dataset=dataset, variant=variant)
+        gap = None
+        if base not in (None, variant) and len(chosen):
+            released = cell(rows, dataset=dataset, variant=base)
+            gap = compare(chosen, released) if len(released) else None
+        cells |= _pair(chosen, dataset, variant, "test_accuracy", printed, model, gap)
+    return Row(words_of(rows, variant), cells, names.model(model))
 
 
-def _base(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """The released preset's rows of this model, whatever its variant is called."""
-    for variant in sorted(set(rows["variant"])):
-        if not flipped(rows, variant):
-            return cell(rows, dataset=dataset, variant=variant)
-    return rows.iloc[:0]
+def _selection_rows(rows: pd.DataFrame, variant: str, datasets: list[str], printed: Reported) -> list[Row]:
+    group = f"{names.model('cgnn')}, {words_of(rows, variant)}: another epoch reported"
+    table = []
+    for column, label in SELECTIONS.items():
+        cells: dict[str, Cell] = {}
+        for dataset in datasets:
+            chosen = cell(rows, dataset=dataset, variant=variant)
+            both = chosen[chosen["test_accuracy"].notna() & chosen[column].notna()]
+            gap = None
+            if len(both) > 1:
+                gap = paired(both[column].to_numpy(float), both["test_accuracy"].to_numpy(float))
+            cells |= _pair(chosen, dataset, variant, column, printed, "cgnn", gap)
+        table.append(Row(label, cells, group))
+    return table
 
 
-def _switch_cell(rows: pd.DataFrame, dataset: str, variant: str, printed: Reported, model: str) -> Cell:
-    chosen, base = cell(rows, dataset=dataset, variant=variant), _base(rows, dataset)
-    more: tuple[str, ...] = ()
-    if len(chosen) and len(base) and not chosen.index.equals(base.index):
-        more = (f"Δ {interval_text(compare(chosen, base))}",)
-    return _against_paper(chosen, dataset, variant, "test_accuracy", printed, model, more)
-
-
-def _selection_cell(rows: pd.DataFrame, dataset: str, variant: str, column: str, printed: Reported, model: str) -> Cell:
-    return _against_paper(cell(rows, dataset=dataset, variant=variant), dataset, variant, column, printed, model, ())
-
-
-def _against_paper(
-    rows: pd.DataFrame, dataset: str, variant: str, column: str, printed: Reported, model: str, more: tuple[str, ...]
-) -> Cell:
-    kind = rows["split_kind"].iloc[0] if len(rows) else "fixed"
-    paper = printed.accuracy(dataset, kind, model)
-    ours = sample(rows, column)
-    near = paper is not None and ours.n > 1 and welch_from_summary(ours, paper).p >= SIGNIFICANCE
+def _pair(
+    rows: pd.DataFrame,
+    dataset: str,
+    variant: str,
+    column: str,
+    printed: Reported,
+    model: str,
+    gap: Difference | None,
+) -> dict[str, Cell]:
+    """The two cells of a dataset: accuracy, and the change against what it is compared with."""
+    record = cell_record(rows, printed.accuracy(dataset, "fixed", model), column) if len(rows) else None
+    near = record is not None and sample(rows, column).n > 1 and record.get("p", 0.0) >= SIGNIFICANCE
     where = {"dataset": dataset, "model": model, "variant": variant}
-    return accuracy_cell(rows, paper, file="fidelity", where=where, column=column, bold=near, more=more)
-
-
-def _count(values: list[int]) -> str:
-    if not values:
-        return "no"
-    return f"{values[0]}" if values[0] == values[-1] else f"{values[0]} to {values[-1]}"
+    file = "fidelity"
+    if len(rows) and "variant" in rows and variant == rows["preset"].iloc[0] and not flipped(rows, variant, variant):
+        file = "runs"
+        where |= {"split_kind": "fixed", "preset": variant, "hyperparameter_source": "published", "variant": ""}
+    change = Cell("")
+    if gap is not None:
+        numbers = {"difference": gap.estimate, "difference_low": gap.low, "difference_high": gap.high, "p": gap.p}
+        change = Cell(interval_text(gap), numbers=numbers)
+    return {
+        f"{names.dataset(dataset)}, ours": (
+            Cell("") if record is None else accuracy_cell(record, file=file, where=where, bold=bool(near))
+        ),
+        f"{names.dataset(dataset)}, Δ": change,
+    }

@@ -4,60 +4,55 @@ from pathlib import Path
 
 import pandas as pd
 
-from cgnn.analysis.rows import in_order, load_rows
-from cgnn.paper import names
-from cgnn.paper.reported import load_reported
-from cgnn.render.cells import accuracy_cell
-from cgnn.render.table import Row, Table
+from cgnn.analysis.rows import in_order, protocols
+from cgnn.analysis.summary import load_summary
+from cgnn.models import names
+from cgnn.paper.reported import Reported, load_reported
+from cgnn.render.accuracy_table import heading
+from cgnn.render.cells import accuracy_cell, count_text, paper_cell
+from cgnn.render.table import Cell, Row, Table
 
-DATASETS = ("cora", "citeseer", "pubmed")
-LAYERS = (2, 4, 8, 16)
+#: The construction that learns at depth, and Kipf and Welling's.
+MODELS = ("gcn_residual", "gcn_residual_plain")
 
 
-def build(runs: Path, reported: Path, sweeps: Path | None = None) -> Table:
-    """Depths by dataset and split kind, from the main runs and the sweeps, whichever hold more of a cell."""
+def build(summary: Path, reported: Path) -> Table:
+    """Depths by dataset, ours beside the paper's, one block per split kind and construction."""
+    rows = load_summary(summary)
+    rows = rows[rows["model"].isin(MODELS) & rows["layers"].notna()]
     printed = load_reported(reported)
-    sources = {"runs": load_rows(runs)} | ({"sweeps": load_rows(sweeps)} if sweeps else {})
-    frames = {name: frame[frame["model"] == "gcn_residual"] for name, frame in sources.items()}
-    held = set().union(*(set(frame["dataset"]) for frame in frames.values()))
-    datasets = in_order(held | set(DATASETS), names.DATASETS)
-    columns = {
-        (dataset, kind): f"{names.dataset(dataset)}, {kind}" for dataset in datasets for kind in ("random", "fixed")
-    }
-    table = []
-    for layers in LAYERS:
-        cells = {}
-        for (dataset, kind), column in columns.items():
-            file, rows = _best_source(frames, dataset, kind, layers)
-            where: dict[str, object] = {
-                "dataset": dataset,
-                "split_kind": kind,
-                "model": "gcn_residual",
-                "layers": layers,
-            }
-            if len(rows):
-                where |= {
-                    "preset": rows["preset"].iloc[0],
-                    "hyperparameter_source": rows["hyperparameter_source"].iloc[0],
-                }
-            cells[column] = accuracy_cell(rows, printed.residual(dataset, kind, layers), file=file, where=where)
-        table.append(Row(f"{layers} layers", cells))
-    caption = (
-        "GCN with residual links by depth: test accuracy in percent, mean ± standard deviation (number of runs); "
-        "under it "
-        "the paper's value and ours minus the paper's with its 95 % interval (Welch)."
+    datasets = in_order(set(rows["dataset"]), names.DATASETS)
+    table = [
+        _row(str(model), int(layers), kind, part, datasets, printed)
+        for kind in ("fixed", "random")
+        for protocol in protocols(rows)[:1]
+        for model, part in protocol.of(rows[rows["split_kind"] == kind]).groupby("model", sort=True)
+        for layers in sorted(part["layers"].unique())
+    ]
+    columns = tuple(
+        f"{names.dataset(item)}, {side}"
+        for item in datasets
+        for side in (("ours", "paper") if _printed(printed, item) else ("ours",))
     )
-    title = "Residual GCN and increasing depth"
-    return Table("gcn_residual", title, caption, "Depth", tuple(columns.values()), tuple(table))
+    caption = (
+        "GCN with residual links by depth: test accuracy in percent, mean ± standard deviation over "
+        f"{count_text({int(n) for n in rows['n']})} runs ({heading(protocols(rows)[0]).lower() if len(rows) else ''})."
+    )
+    return Table("gcn_residual", "Residual GCN and increasing depth", caption, "Depth", columns, tuple(table))
 
 
-def _best_source(frames: dict[str, pd.DataFrame], dataset: str, kind: str, layers: int) -> tuple[str, pd.DataFrame]:
-    """The largest group of rows under one protocol; rows of two protocols are never pooled."""
-    found: list[tuple[str, pd.DataFrame]] = []
-    for name, frame in frames.items():
-        if frame.empty:
-            continue
-        chosen = frame[(frame["dataset"] == dataset) & (frame["split_kind"] == kind) & (frame["layers"] == layers)]
-        for _, part in chosen.groupby(["preset", "hyperparameter_source", "variant"], sort=True):
-            found.append((name, part))
-    return max(found, key=lambda item: len(item[1]), default=("runs", next(iter(frames.values())).iloc[:0]))
+def _printed(printed: Reported, dataset: str) -> bool:
+    return any(dataset in by_dataset for by_dataset in printed.raw["gcn_residual_accuracy"].values())
+
+
+def _row(model: str, layers: int, kind: str, part: pd.DataFrame, datasets: list[str], printed: Reported) -> Row:
+    cells: dict[str, Cell] = {}
+    for dataset in datasets:
+        found = part[(part["dataset"] == dataset) & (part["layers"] == layers)]
+        record = found.iloc[0].to_dict() if len(found) else None
+        keys = ("preset", "hyperparameter_source", "variant")
+        where = {"dataset": dataset, "split_kind": kind, "model": model, "layers": layers}
+        where |= {key: record[key] for key in keys} if record else {}
+        cells[f"{names.dataset(dataset)}, ours"] = accuracy_cell(record, file="runs", where=where)
+        cells[f"{names.dataset(dataset)}, paper"] = paper_cell(printed.residual(dataset, kind, layers))
+    return Row(f"{layers} layers", cells, f"{names.model(model)}, {kind} splits")

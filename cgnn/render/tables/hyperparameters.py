@@ -5,8 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 from cgnn.analysis.rows import in_order, load_rows
-from cgnn.paper import names
+from cgnn.models import names
 from cgnn.paper.reported import load_reported
+from cgnn.render.cells import count_text
 from cgnn.render.table import Cell, Row, Table
 
 SHOWN = {
@@ -23,46 +24,44 @@ KEYS = ["dataset", "split_kind", "model", "preset"]
 
 
 def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
-    """A row a search or a printed setting; the paper's value under ours."""
+    """One row per search and one per printed setting, under each other."""
     rows = load_rows(runs)
     printed = load_reported(reported)
     searches = _searches(trials)
     found = rows[rows["hyperparameter_source"] == "search"].drop_duplicates(KEYS)
-    shown = [name for name in SHOWN if name in rows.columns]
+    shown = [name for name in SHOWN if name in found.columns and found[name].notna().any()]
     table = []
-    datasets = in_order(set(rows["dataset"]) | set(searches.get("dataset", [])), names.DATASETS)
-    models = in_order(set(rows["model"]) | set(searches.get("model", [])), names.MODELS)
-    for dataset in datasets:
-        for model in models:
-            for kind in ("fixed", "random"):
-                theirs = printed.hyperparameters(dataset, kind, model)
+    for dataset in in_order(set(rows["dataset"]), names.DATASETS):
+        for model in in_order(set(rows["model"]), names.MODELS):
+            for kind in in_order(set(rows["split_kind"]), ("fixed", "random")):
+                label = f"{names.model(model)}, {kind}"
                 ours = found[(found["dataset"] == dataset) & (found["model"] == model) & (found["split_kind"] == kind)]
-                presets = in_order(set(ours["preset"]), ("released", "paper")) or [""]
-                for preset in presets:
-                    row = ours[ours["preset"] == preset].iloc[0] if preset else None
-                    if row is None and not theirs:
-                        continue
-                    keys = {"dataset": dataset, "split_kind": kind, "model": model, "preset": preset}
-                    cells = {SHOWN[name]: _cell(name, row, theirs, keys) for name in shown}
-                    cells["search"] = _search_cell(searches, keys)
-                    label = f"{names.model(model)}, {kind}" + (f" ({preset})" if len(presets) > 1 else "")
-                    table.append(Row(label, cells, names.dataset(dataset)))
+                for _, row in ours.iterrows():
+                    keys = {"dataset": dataset, "split_kind": kind, "model": model, "preset": str(row["preset"])}
+                    cells = {SHOWN[name]: _cell(name, row[name], keys) for name in shown}
+                    cells["validation"] = _search_cell(searches, keys)
+                    preset = f" ({row['preset']})" if len(ours) > 1 else ""
+                    table.append(Row(label + preset, cells, names.dataset(dataset)))
+                theirs = printed.hyperparameters(dataset, kind, model)
+                if any(theirs.get(name) is not None for name in shown if name != "beta"):
+                    cells = {SHOWN[name]: _paper_cell(name, theirs.get(name)) for name in shown}
+                    table.append(Row(f"{label}: paper", cells | {"validation": Cell("")}, names.dataset(dataset)))
     caption = (
-        "Hyperparameters found by our random search on validation accuracy, and under them those the paper prints. The "
-        "column search gives the best validation accuracy in percent, the number of trials, and how many of them "
-        "diverged or ran out of memory (lost)."
+        f"Hyperparameters found by our random search ({count_text(set(searches['count']))} trials each, ranked by "
+        "validation accuracy alone), and those the paper prints. Validation: the winner's mean accuracy in percent "
+        "over the replicas of the search's second round."
     )
-    columns = (*(SHOWN[name] for name in shown), "search")
+    columns = (*(SHOWN[name] for name in shown), "validation")
     return Table("hyperparameters", "Hyperparameters", caption, "Model and splits", columns, tuple(table))
 
 
 def _searches(trials: Path | None) -> pd.DataFrame:
-    """Best objective, number of trials and of those that did not complete, for each search."""
+    """Best mean of round two, number of trials and of those that did not complete, for each search."""
     if trials is None:
         return pd.DataFrame(columns=[*KEYS, "best", "count", "failed"])
     rows = pd.read_csv(trials)
     return rows.groupby(KEYS, as_index=False).agg(
-        best=("objective", "max"),
+        best=("mean", "max"),
         count=("objective", "size"),
         failed=("status", lambda status: int((status != "completed").sum())),
     )
@@ -71,33 +70,29 @@ def _searches(trials: Path | None) -> pd.DataFrame:
 def _search_cell(searches: pd.DataFrame, keys: dict[str, str]) -> Cell:
     chosen = searches
     for name, value in keys.items():
-        if value:
-            chosen = chosen[chosen[name] == value]
+        chosen = chosen[chosen[name] == value]
     if chosen.empty:
         return Cell("–", missing="no search")
     row = chosen.iloc[0]
-    under = (f"{row['count']} trials" + (f", {row['failed']} lost" if row["failed"] else ""),)
+    under = (f"{row['failed']} of {row['count']} trials failed",) if row["failed"] else ()
     numbers = {"value": float(row["best"]), "n": float(row["count"])}
-    return Cell(f"{row['best']:.1f}", under, numbers=numbers, file="trials", where={k: v for k, v in keys.items() if v})
+    return Cell(f"{row['best']:.1f}", under, numbers=numbers, file="trials", where=keys)
 
 
-def _cell(name: str, row: pd.Series | None, theirs: dict[str, float | None], keys: dict[str, str]) -> Cell:
-    paper = theirs.get(name)
-    under = (f"paper {_format(name, paper)}",) if paper is not None else ()
-    numbers: dict[str, float | None] = {} if paper is None else {"paper": float(paper)}
-    value = None if row is None else row[name]
-    if value is None or pd.isna(value):
-        missing = "not run" if row is None else ""
-        return Cell("–", under, missing=missing, numbers=numbers)
+def _cell(name: str, value: float, keys: dict[str, str]) -> Cell:
+    if pd.isna(value):
+        return Cell("")
     where = {**keys, "hyperparameter_source": "search"}
-    return Cell(
-        _format(name, float(value)), under, numbers={**numbers, "value": float(value)}, file="runs", where=where
-    )
+    return Cell(_format(name, float(value)), numbers={"value": float(value)}, file="runs", where=where)
+
+
+def _paper_cell(name: str, value: float | None) -> Cell:
+    return Cell("") if value is None else Cell(_format(name, value), numbers={"paper": float(value)})
 
 
 def _format(name: str, value: float) -> str:
     if name in ("lr", "weight_decay"):
-        return f"{value:.2e}".replace("e-0", "e-").replace("e+00", "")
+        return f"{value:.2e}".replace("e-0", "e-").replace("e+00", "").replace("-", "−")
     if name == "hidden":
         return f"{value:.0f}"
     return f"{value:.1f}" if name == "t1" else f"{value:.3g}"

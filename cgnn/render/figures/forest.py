@@ -1,0 +1,64 @@
+"""Every cell of Tables 2 and 3 against the paper's number."""
+
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from cgnn.analysis.summary import load_summary
+from cgnn.render.forest import EQUATIONS, MARKERS, compared, draw_lines, edges, lines_of, main_protocols, protocol_words
+from cgnn.render.plots import list_words, panels, say_empty
+from cgnn.render.style import INK, PAGE, Drawing
+
+REACH = 8.0  # points on either side of 0; cells beyond are arrows
+
+
+def draw(summary: Path) -> Drawing:
+    """Fixed splits on the left, random ones on the right; one marker per protocol."""
+    rows = compared(load_summary(summary))
+    shown = main_protocols(rows)
+    kinds = [kind for kind in ("fixed", "random") if (rows["split_kind"] == kind).any()]
+    by_kind = {kind: lines_of(rows[rows["split_kind"] == kind], shown) for kind in kinds}
+    longest = max((len(lines) for lines in by_kind.values()), default=8)
+    figure, grid = panels(1, max(len(kinds), 1), 0.21 * longest + 0.9, PAGE)
+    for axes, (kind, lines) in zip(grid[0], by_kind.items(), strict=False):
+        draw_lines(axes, lines, shown, *edges(rows, REACH))
+        axes.set_title(f"{kind} splits")
+    if not kinds:
+        say_empty(figure, grid[0, 0], "no run has a number of the paper to stand beside")
+    handles = [
+        Line2D(
+            [],
+            [],
+            marker=MARKERS[rank],
+            color=INK,
+            markerfacecolor=INK if rank == 0 else "none",
+            linestyle="-",
+            linewidth=1.0,
+            markersize=3.6,
+            label=protocol_words(protocol),
+        )
+        for rank, protocol in enumerate(shown)
+    ]
+    if handles:
+        figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    caption = (
+        f"{finding(rows)} Ours minus the paper's in percentage points with the 95 % interval (Welch, from the printed "
+        f"mean, deviation and number of runs). Cells more than {REACH:g} points away are arrows with their value."
+    )
+    alt = "Forest plot: one line per model and dataset with the difference from the paper and its interval."
+    return Drawing(figure, "Every cell against the paper", caption, alt)
+
+
+def finding(rows: pd.DataFrame) -> str:
+    """How many cells agree, by preset and split kind."""
+    words = []
+    for preset in dict.fromkeys(protocol.preset for protocol in main_protocols(rows)):
+        counts = []
+        for kind in ("fixed", "random"):
+            here = rows[(rows["preset"] == preset) & (rows["split_kind"] == kind)]
+            agree = int(((here["difference_low"] <= 0) & (here["difference_high"] >= 0)).sum())
+            counts += [f"{agree} of {len(here)} cells on {kind} splits"] if len(here) else []
+        words.append(f"with {EQUATIONS.get(preset, preset)} equations the interval includes 0 in {list_words(counts)}")
+    text = "; ".join(words)
+    return f"{text[0].upper()}{text[1:]}." if text else "No run has a number of the paper to stand beside."

@@ -1,0 +1,97 @@
+"""What several figures share: runs as dots with mean and interval, labels at the ends of lines, empty panels."""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from cgnn.analysis.rows import finished, sample
+from cgnn.render.style import PAGE, Look
+
+
+def panels(rows: int, columns: int, height: float, width: float = PAGE) -> tuple[Figure, np.ndarray]:
+    """A grid of panels, each row ``height`` inches."""
+    figure, axes = plt.subplots(
+        max(rows, 1), max(columns, 1), figsize=(width, height * max(rows, 1) + 0.3), squeeze=False
+    )
+    return figure, axes
+
+
+def say_empty(figure: Figure, axes: Axes, why: str) -> None:
+    """A figure without data says so instead of showing axes that mean nothing."""
+    for panel in figure.axes:
+        panel.set_axis_off()
+    axes.text(0.5, 0.5, why, ha="center", va="center", transform=axes.transAxes, wrap=True)
+
+
+def runs_mean_interval(
+    axes: Axes, rows: pd.DataFrame, axis: str, style: Look, column: str = "test_accuracy"
+) -> tuple[list[float], list[float]]:
+    """Runs as dots, their mean as a line, its 95 % interval as a band; returns places and means."""
+    rows = finished(rows, column)
+    places, means, lows, highs = [], [], [], []
+    for value, group in rows.groupby(axis, sort=True):
+        summary = sample(group, column)
+        low, high = summary.interval()
+        places.append(float(str(value)))
+        means.append(summary.mean)
+        lows.append(low if summary.n > 1 else summary.mean)
+        highs.append(high if summary.n > 1 else summary.mean)
+    # An interval of accuracies that leaves 0 to 100 would only stretch the axis.
+    axes.fill_between(places, np.clip(lows, 0, 100), np.clip(highs, 0, 100), color=style.color, alpha=0.15, linewidth=0)
+    axes.plot(rows[axis], rows[column], ".", color=style.color, markersize=2.5, alpha=0.55, markeredgewidth=0)
+    axes.plot(places, means, color=style.color, marker=style.marker, markersize=3.5)
+    return places, means
+
+
+def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]], size: float = 7.0) -> None:
+    """Labels of lines (x and y of the end, text, colour) beside the panel, moved apart where lines end at one height.
+
+    Call it when the limits of the axes are final.
+    """
+    if not ends:
+        return
+    box = axes.get_position()
+    points = box.height * axes.figure.get_figheight() * 72  # type: ignore[union-attr]
+    step = 1.25 * size / points
+    to_fraction = axes.transScale + axes.transLimits
+    wanted = sorted((float(to_fraction.transform((x, y))[1]), x, y, text, color) for x, y, text, color in ends)
+    places = _apart([min(max(item[0], 0.0), 1.0) for item in wanted], step)
+    for place, (_, x, y, text, color) in zip(places, wanted, strict=True):
+        axes.annotate(
+            text,
+            xy=(x, y),
+            xytext=(1.05, place),
+            textcoords="axes fraction",
+            fontsize=size,
+            color=color,
+            va="center",
+            ha="left",
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 3, "alpha": 0.7},
+            annotation_clip=False,
+        )
+
+
+def _apart(wanted: list[float], step: float) -> list[float]:
+    """Ascending places at least ``step`` apart, as near as possible to the wanted ones."""
+    if not wanted:
+        return []
+    # Least squares under minimal gaps: pool neighbours that overlap and centre each pool on its mean.
+    pools: list[list[float]] = []
+    for value in wanted:
+        pools.append([value])
+        while len(pools) > 1 and _start(pools[-2], step) + step * len(pools[-2]) > _start(pools[-1], step):
+            pools[-2:] = [pools[-2] + pools[-1]]
+    return [_start(pool, step) + step * i for pool in pools for i in range(len(pool))]
+
+
+def _start(pool: list[float], step: float) -> float:
+    return float(np.mean(pool)) - step * (len(pool) - 1) / 2
+
+
+def list_words(items: Sequence[str]) -> str:
+    """``A, B and C``"""
+    return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)

@@ -1,0 +1,60 @@
+"""Like for like: the ODE, its Euler steps and APPNP's steps, with one encoder and one protocol."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from cgnn.analysis.rows import Protocol, cell, compare, in_order, load_rows
+from cgnn.analysis.summary import cell_record
+from cgnn.models import names
+from cgnn.render.cells import accuracy_cell, count_text, interval_text
+from cgnn.render.table import Cell, Row, Table
+
+CONTINUOUS = "cgnn"
+MODELS = {
+    CONTINUOUS: "continuous: the ODE up to t₁",
+    "cgnn_discrete": "discrete: its unit Euler steps",
+    "cgnn_appnp": "discrete: APPNP's steps",
+}
+#: Without it the runs hold only the comparison that Tables 2 and 3 make.
+NEEDED = "cgnn_appnp"
+
+
+def build(runs: Path) -> Table:
+    """One block per split kind, one row per propagation, the difference to the continuous model beside each."""
+    rows = Protocol("published", "released").of(load_rows(runs))
+    rows = rows[(rows["variant"] == "") & rows["model"].isin(MODELS)]
+    held = rows[rows["model"] == NEEDED]
+    datasets = in_order(set(held["dataset"]), names.DATASETS)
+    table = [
+        _row(rows, model, label, kind, datasets)
+        for kind in in_order(set(held["split_kind"]), ("fixed", "random"))
+        for model, label in MODELS.items()
+    ]
+    counts = {len(part) for _, part in rows.groupby(["dataset", "split_kind", "model"])}
+    caption = (
+        "The same encoder, decoder, α, γ and training, with three propagations: test accuracy in percent, mean ± "
+        f"standard deviation over {count_text(counts)} runs, and Δ, the difference from the continuous model with its "
+        "95 % interval (paired by split on random splits, Welch on fixed ones)."
+    )
+    columns = tuple(f"{names.dataset(item)}, {side}" for item in datasets for side in ("ours", "Δ"))
+    title = "Continuous and discrete propagation, like for like"
+    return Table("propagation", title, caption, "Propagation", columns, tuple(table))
+
+
+def _row(rows: pd.DataFrame, model: str, label: str, kind: str, datasets: list[str]) -> Row:
+    cells: dict[str, Cell] = {}
+    for dataset in datasets:
+        where = {"dataset": dataset, "split_kind": kind, "model": model}
+        where |= {"preset": "released", "hyperparameter_source": "published", "variant": ""}
+        chosen = cell(rows, dataset=dataset, split_kind=kind, model=model)
+        record = cell_record(chosen, None) if len(chosen) else None
+        cells[f"{names.dataset(dataset)}, ours"] = accuracy_cell(record, file="runs", where=where)
+        base = cell(rows, dataset=dataset, split_kind=kind, model=CONTINUOUS)
+        change = Cell("")
+        if model != CONTINUOUS and len(chosen) and len(base):
+            gap = compare(chosen, base)
+            numbers = {"difference": gap.estimate, "difference_low": gap.low, "difference_high": gap.high, "p": gap.p}
+            change = Cell(interval_text(gap), numbers=numbers)
+        cells[f"{names.dataset(dataset)}, Δ"] = change
+    return Row(label, cells, f"{kind.capitalize()} splits")

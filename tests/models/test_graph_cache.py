@@ -1,0 +1,93 @@
+"""A cache that follows its graph: the same tensors give the kept value, anything else a new one."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+
+from cgnn.models.graph_cache import GraphCache
+
+
+class Counting:
+    """Sums its tensors and counts how often it was asked to."""
+
+    def __init__(self):
+        self.cache, self.built = GraphCache(), 0
+
+    def __call__(self, *tensors, settings=()):
+        def build():
+            self.built += 1
+            return sum(float(tensor.detach().sum()) for tensor in tensors if tensor is not None)
+
+        return self.cache.get(tensors, settings, build)
+
+
+@pytest.fixture
+def edges():
+    return torch.tensor([[0, 1], [1, 0]])
+
+
+def test_the_same_tensors_are_looked_at_once(edges):
+    total = Counting()
+    assert [total(edges, None) for _ in range(3)] == [2, 2, 2] and total.built == 1
+
+
+def test_another_tensor_a_modified_one_and_other_settings_are_built_again(edges):
+    total = Counting()
+    assert total(edges, None) == 2
+    assert total(edges + 1, None) == 6  # another object
+    assert total(edges, torch.ones(2)) == 4  # weights came with it
+    edges.add_(1)
+    assert total(edges, None) == 6  # the same object, modified
+    total(edges, None, settings=("float64",))
+    assert total.built == 5
+
+
+def test_a_freed_tensor_whose_memory_is_reused_is_not_taken_for_the_old_one():
+    total = Counting()
+    for value in range(5):  # CPython and torch's allocator hand out the same address again
+        assert total(torch.full((4,), value)) == 4 * value
+
+
+def test_a_new_list_of_the_same_length_prefix_is_not_the_same(edges):
+    total = Counting()
+    assert total(edges) == 2 and total(edges, edges) == 4
+
+
+def test_values_of_a_sparse_matrix_that_change_in_place_are_noticed():
+    matrix = torch.eye(3).to_sparse_csr()
+    total, cache = [], GraphCache()
+    for _ in range(2):
+        total.append(cache.get((matrix,), (), lambda: float(matrix.values().sum())))
+        matrix.values()[0] = 7
+    assert total == [3, 9]
+
+
+def test_tensors_with_a_gradient_or_without_a_version_are_never_kept(edges):
+    total = Counting()
+    weight = torch.ones(2, requires_grad=True)
+    with torch.inference_mode():
+        unversioned = torch.ones(2)
+    for tensor in (weight, unversioned):
+        before = total.built
+        total(edges, tensor), total(edges, tensor)
+        assert total.built == before + 2
+
+
+def test_clear_forgets(edges):
+    total = Counting()
+    total(edges)
+    total.cache.clear()
+    total(edges)
+    assert total.built == 2
+
+
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda cache: pickle.loads(pickle.dumps(cache))])
+def test_copies_start_empty_whatever_is_held(how):
+    cache = GraphCache()
+    matrix = torch.eye(3).to_sparse_csr()  # torch can neither copy nor pickle the storage of a CSR tensor
+    cache.get((matrix,), (), lambda: matrix)
+    twin = how(cache)
+    assert twin.get((matrix,), (), lambda: "built again") == "built again"
+    assert cache.get((matrix,), (), lambda: "built again") is matrix
