@@ -4,9 +4,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from cgnn.errors import UserError
+from cgnn.models.gcn_layer import gcn_norm
 from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import dropout as quick_dropout
 from cgnn.models.sparse_input import SparseInput, SparseLinear, sparse_times_dense
@@ -77,7 +77,7 @@ def _matrix(edge_index: Tensor, edge_weight: Tensor | None, like: Tensor) -> Spa
     if edge_weight is not None and edge_weight.requires_grad:
         raise UserError("edge_weight: APPNP has no gradient with respect to edge weights; pass edge_weight.detach()")
     nodes = like.size(0)
-    (source, target), weight = gcn_norm(edge_index, edge_weight, nodes, dtype=like.dtype)
+    (source, target), weight = gcn_norm(edge_index, edge_weight, nodes, like.dtype)
     place = torch.stack([target, source])  # out_i = Σ_j w_(j→i) z_j: the target is the row
     return SparseInput.build(torch.sparse_coo_tensor(place, weight, (nodes, nodes), check_invariants=False))
 

@@ -5,13 +5,12 @@ from typing import Any
 
 from torch import Tensor, nn
 from torch.nn import functional
-from torch_geometric.nn import GATConv, GCNConv
 from torchdiffeq import odeint
 
 from cgnn.errors import UserError
-from cgnn.models.attention import AttentionPattern, FusedGATConv
+from cgnn.models.attention import AttentionPattern, gat_layer
 from cgnn.models.gat import cached_edges
-from cgnn.models.gcn_layer import FusedGCNConv, Propagation, cached_propagation
+from cgnn.models.gcn_layer import Propagation, cached_propagation, gcn_layer
 from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import dropout as quick_dropout
 from cgnn.models.sparse_layer import with_sparse_input
@@ -69,7 +68,7 @@ class GODE(nn.Module):
         self.derivative, self.t1, self.steps, self.dropout, self.fused = derivative, t1, steps, dropout, fused
         self.activation: Callable[[Tensor], Tensor] = ACTIVATIONS[activation]
         self.derivative_dropout = derivative_dropout
-        gcn, gat = (FusedGCNConv, FusedGATConv) if fused else (GCNConv, GATConv)
+        gcn, gat = gcn_layer(fused), gat_layer(fused)
         if derivative == "gcn":
             self.encoder: nn.Module = gcn(in_channels, hidden, normalize=False)
             self.convs = nn.ModuleList(gcn(hidden, hidden, normalize=False) for _ in range(2))
