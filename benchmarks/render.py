@@ -158,7 +158,10 @@ MEMORY_BANDWIDTH, NETWORK_BANDWIDTH, MACHINES, CUT = 200e9, 3e9, 16, 0.1
 
 def prediction_block(content: dict[str, Any]) -> str:
     """10^8 nodes, from the largest measured graph with communities."""
-    largest = max((row for row in measured(content) if row["graph"] == "community"), key=lambda row: row["nodes"])
+    communities = [row for row in measured(content) if row["graph"] == "community"]
+    if not communities:
+        return "No graph with communities was measured."
+    largest = max(communities, key=lambda row: row["nodes"])
     size = Size.of(largest).grown(10**8)
     overhead = largest["ms_per_epoch"] / largest["floor_ms"]
     body = []
