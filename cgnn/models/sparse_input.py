@@ -37,7 +37,8 @@ class SparseInput:
     def build(cls, x: Tensor) -> "SparseInput":
         """From any sparse torch matrix (CSR, CSC or COO)."""
         coo = x.detach().to_sparse_coo().coalesce()
-        (row, col), values = coo.indices(), coo.values()
+        # A copy, because values() is a view that would keep the 64-bit indices alive, 16 bytes per nonzero.
+        (row, col), values = coo.indices(), coo.values().clone()
         n, m = coo.shape
         permutation = torch.argsort(col * n + row)
 
