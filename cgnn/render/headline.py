@@ -1,0 +1,179 @@
+"""The result in a few sentences, each worded by the numbers: for the abstract, the page and the README."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cgnn.analysis.measured import bench_name, load_bench, load_profiles, most_threads
+from cgnn.analysis.rows import OK, Protocol, cell, choose_protocol, compare, in_order, load_rows
+from cgnn.analysis.statistics import Difference
+from cgnn.analysis.summary import load_summary
+from cgnn.models import names
+from cgnn.paper.reported import CLAIMED, NOT_COMPARABLE
+from cgnn.render.accuracy_table import SOURCES
+from cgnn.render.cells import number
+from cgnn.render.plots import list_words
+
+CLOSE = 1.5  # points: a mean this near to the paper's counts as reproduced in a sentence
+GENERAL = ("cgnn_released", "cgnn_dopri5", "cgnn_adjoint")
+
+
+def headline(results: Path) -> list[str]:
+    """At most five sentences; what was not run has none."""
+    if not (results / "runs.csv").is_file() or not (results / "summary.csv").is_file():
+        return []
+    rows, summary = load_rows(results / "runs.csv"), load_summary(results / "summary.csv")
+    known = [name for name in CLAIMED if name not in NOT_COMPARABLE]
+    rows, summary = rows[rows["dataset"].isin(known)], summary[summary["dataset"].isin(known)]
+    found = (
+        _equations(summary),
+        _against_baselines(rows),
+        _continuous_or_discrete(rows),
+        _random_splits(summary),
+        _cost(results),
+    )
+    return [sentence for sentence in found if sentence]
+
+
+def _equations(summary: pd.DataFrame) -> str:
+    """CGNN's accuracy with the released and with the printed equations, published hyperparameters, fixed splits."""
+    part = summary[(summary["model"] == "cgnn") & (summary["split_kind"] == "fixed") & (summary["variant"] == "")]
+    by_preset = {}
+    for preset in ("released", "paper"):
+        for source in ("published", "search"):
+            found = Protocol(source, preset).of(part)
+            if len(found) and preset not in by_preset:
+                by_preset[preset] = found.set_index("dataset")["difference"].dropna()
+    released = by_preset.get("released")
+    if released is None or released.empty:
+        return ""
+    where = list_words([names.dataset(name) for name in in_order(released.index, names.DATASETS)])
+    worst = float(released.abs().max())
+    if worst > CLOSE:
+        sentence = f"With the equation of the released code, CGNN's accuracy on the fixed splits of {where} is up to "
+        return sentence + f"{worst:.1f} points away from the paper's."
+    sentence = (
+        f"CGNN's accuracy on the fixed splits of {where} is reproduced within {worst:.1f} points by the equation of "
+        "the released code"
+    )
+    printed = by_preset.get("paper")
+    if printed is None or printed.empty:
+        return sentence + "."
+    if printed.abs().max() <= CLOSE:
+        return sentence + f" and within {printed.abs().max():.1f} points by the printed one."
+    return sentence + f", not by the printed one, which is {_range(-printed)} points below the paper."
+
+
+def _against_baselines(rows: pd.DataFrame) -> str:
+    """On how many datasets CGNN leads, under the main protocol."""
+    fixed = rows[(rows["split_kind"] == "fixed") & (rows["variant"] == "")]
+    if fixed.empty:
+        return ""
+    protocol = choose_protocol(fixed)
+    fixed = protocol.of(fixed)
+    rivals: dict[str, list[str]] = {}  # by the datasets on which CGNN leads
+    for rival in ("gcn", "gat"):
+        gaps = _gaps(fixed, "cgnn", rival)
+        if gaps:
+            ahead = list_words([names.dataset(name) for name, gap in gaps.items() if gap.low > 0])
+            rivals.setdefault(ahead or "no dataset", []).append(names.model(rival))
+    words = [f"{list_words(models)} on {where}" for where, models in rivals.items()]
+    source = SOURCES.get(protocol.source, protocol.source)
+    return f"With {source}, it is significantly better than {list_words(words)} (fixed splits)." if words else ""
+
+
+def _continuous_or_discrete(rows: pd.DataFrame) -> str:
+    """Like for like where APPNP's steps were run; else with the printed equations for both models."""
+    fixed = rows[(rows["split_kind"] == "fixed") & (rows["variant"] == "")]
+    released = Protocol("published", "released").of(fixed)
+    if (released["model"] == "cgnn_appnp").any():
+        gaps = _gaps(released, "cgnn", "cgnn_discrete")
+        start = "Like for like (one encoder, one training), continuous propagation"
+        other = "its Euler steps"
+    else:
+        gaps = _gaps(Protocol("published", "paper").of(fixed), "cgnn", "cgnn_discrete")
+        start, other = "With the printed equations for both, continuous propagation", "discrete propagation"
+    if not gaps:
+        return ""
+    groups = {
+        "is ahead of": [name for name, gap in gaps.items() if gap.low > 0],
+        "does not differ significantly from": [name for name, gap in gaps.items() if gap.low <= 0 <= gap.high],
+        "is behind": [name for name, gap in gaps.items() if gap.high < 0],
+    }
+    parts = []
+    for verb, where in groups.items():
+        if where:
+            parts.append(
+                f"{verb} {other if not parts else 'them' if other.endswith('s') else 'it'} on "
+                + list_words([names.dataset(name) for name in where])
+            )
+    return f"{start} {list_words(parts)}."
+
+
+def _random_splits(summary: pd.DataFrame) -> str:
+    """Where all models fall short of the paper, the models are not the reason."""
+    part = summary[(summary["split_kind"] == "random") & (summary["variant"] == "") & summary["difference"].notna()]
+    if part.empty:
+        return ""
+    protocol = choose_protocol(part)
+    part = protocol.of(part)
+    below = [
+        dataset
+        for dataset in in_order(set(part["dataset"]), names.DATASETS)
+        if len(part[part["dataset"] == dataset]) > 1 and (part[part["dataset"] == dataset]["difference_high"] < 0).all()
+    ]
+    if not below:
+        return ""
+    gcn = part[part["dataset"].isin(below) & (part["model"] == "gcn")]["difference"]
+    extra = f" (GCN by {_range(-gcn)} points)" if len(gcn) else ""
+    where = list_words([names.dataset(name) for name in below])
+    return (
+        f"On random splits of {where} every model, the baselines included, is below the paper{extra}; the paper does "
+        "not describe how its splits were drawn."
+    )
+
+
+def _cost(results: Path) -> str:
+    """What an epoch takes with a general solver and with the exact one, in epochs of GCN on Cora."""
+    seconds = epoch_seconds(results, "cora")
+    general = next((name for name in GENERAL if name in seconds), None)
+    if general is None or "gcn" not in seconds or "cgnn_exact" not in seconds:
+        return ""
+    slow, fast = seconds[general] / seconds["gcn"], seconds["cgnn_exact"] / seconds["gcn"]
+    return (
+        f"The cost of CGNN belongs to the solver, not to the model: on Cora an epoch takes as long as {slow:.0f} "
+        f"epochs of GCN with a general solver and as long as {fast:.2g} with the exact one, since the ODE is linear."
+    )
+
+
+def epoch_seconds(results: Path, dataset: str) -> dict[str, float]:
+    """Median seconds per epoch by method, from the benchmark if it was run, else from the profiles."""
+    benched = [row for row in most_threads(load_bench(results / "bench.json")) if row.get("dataset") == dataset]
+    if benched:
+        return {bench_name(row): float(row["ms_per_epoch"]) / 1000 for row in benched}
+    if not (results / "profiles.csv").is_file():
+        return {}
+    timed = load_profiles(results / "profiles.csv")
+    timed = timed[(timed["dataset"] == dataset) & (timed["status"] == OK)]
+    # GCN with its two layers, CGNN near the ending times of the paper's tables.
+    nearest: dict[str, float] = {}
+    for method, points in timed.groupby("method"):
+        aim = 2.0 if points["axis"].iloc[0] == "layers" else 15.0
+        nearest[str(method)] = float(points.loc[(points["value"] - aim).abs().idxmin(), "seconds_per_epoch"])
+    return nearest
+
+
+def _gaps(rows: pd.DataFrame, a: str, b: str) -> dict[str, Difference]:
+    found = {}
+    for dataset in in_order(set(rows["dataset"]), names.DATASETS):
+        left, right = cell(rows, dataset=dataset, model=a), cell(rows, dataset=dataset, model=b)
+        gap = compare(left, right) if len(left) > 1 and len(right) > 1 else None
+        if gap is not None and gap.low == gap.low:
+            found[dataset] = gap
+    return found
+
+
+def _range(values: Any) -> str:
+    low, high = float(values.min()), float(values.max())
+    return number(low) if f"{low:.1f}" == f"{high:.1f}" else f"{number(low)} to {number(high)}"
