@@ -2,11 +2,12 @@
 
   python -m cgnn paper --results R --source paper/paper.typ --reported paper/reported.yaml --out R/paper.pdf
 
-Reads R/tables/*.json, R/figures/*.{svg,json}, R/claims.json, R/runs.csv and the other aggregates that
-are there; writes all numbers the text uses to ``--data`` (default: paper_data.json beside the PDF).
+Reads R/tables/*.json, R/figures/*.{svg,json}, R/claims.json, R/runs.csv, R/summary.csv and the other aggregates that
+exist; writes all numbers that the text uses to ``--data`` (default: paper_data.json beside the PDF).
 """
 
 import argparse
+import subprocess
 from pathlib import Path
 
 
@@ -24,5 +25,16 @@ def run(args: argparse.Namespace) -> None:
     from cgnn.render.paper import compile_paper
 
     check_results(args.results)
-    compile_paper(args.results, args.source, args.reported, args.out, data=args.data, png=args.png)
+    origin = commit_and_date()
+    compile_paper(args.results, args.source, args.reported, args.out, origin=origin, data=args.data, png=args.png)
     print(args.out)
+
+
+def commit_and_date() -> list[str]:
+    """The project's name, and where git knows them the commit and its date: the same commit gives the same PDF."""
+    command = ["git", "log", "-1", "--date=format:%-d %B %Y", "--format=%ad%nrepository cgnn-paper, commit %h"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return ["repository cgnn-paper"]
+    return found

@@ -1,21 +1,24 @@
-"""Whether results come from a small budget: such results are a preview, and give no verdicts."""
+"""Did the runs have the paper's budget? The PDF, the page and the README call a smaller one a preview."""
 
-import csv
-from pathlib import Path
+import pandas as pd
 
-#: Of the paper's protocol; accuracies after fewer epochs cannot be compared with the paper's.
-EPOCHS = 400
+EPOCHS, SEEDS, SPLITS = 400, 10, 15  # of the paper
 
 
-def preview_text(results: Path) -> str | None:
-    """``preview: 40 epochs, 3 seeds``, or None if the runs of the tables have the whole budget (or there are none)."""
-    path = results / "runs.csv"
-    if not path.is_file():
+def preview_text(rows: pd.DataFrame) -> str | None:
+    """``preview: 40 epochs, 3 seeds, 3 random splits``, or None if the runs have the paper's budget.
+
+    ``rows`` are those of runs.csv. The largest budget counts: a cell that was run with fewer seeds does not make a
+    whole reproduction a preview.
+    """
+    if rows.empty:
         return None
-    with path.open(encoding="utf-8", newline="") as stream:
-        rows = [row for row in csv.DictReader(stream) if row["split_kind"] == "fixed" and not row["variant"]]
-    if not rows:
+    fixed, random = rows[rows["split_kind"] == "fixed"], rows[rows["split_kind"] == "random"]
+    found = (
+        ("epochs", EPOCHS, int(pd.to_numeric(rows["epochs"]).max()) if "epochs" in rows else EPOCHS),
+        ("seeds", SEEDS, int(fixed["replica"].nunique()) if len(fixed) else SEEDS),
+        ("random splits", SPLITS, int(random["split"].nunique()) if len(random) else SPLITS),
+    )
+    if all(count >= paper for _, paper, count in found):
         return None
-    epochs = max(int(float(row["epochs"])) for row in rows)
-    seeds = max(int(row["replica"]) for row in rows) + 1
-    return f"preview: {epochs} epochs, {seeds} seeds" if epochs < EPOCHS else None
+    return "preview: " + ", ".join(f"{count} {name}" for name, paper, count in found if count != paper)

@@ -15,7 +15,7 @@ REPORTED, TEMPLATE, PAGE = Path("paper/reported.yaml"), Path("paper/findings.md.
 
 
 class Numbers:
-    """What the template may ask for; a number that the results do not hold is an error that names it."""
+    """What the template may use; a number that the results do not hold is an error that names it."""
 
     def __init__(self, published: Path) -> None:
         self.folder = published
@@ -34,8 +34,9 @@ class Numbers:
         preset: str = "released",
         source: str = "published",
         variant: str = "",
+        column: str = "test_accuracy",
     ) -> str:
-        """A cell of Tables 2 and 3, or with a variant of the residual GCN's."""
+        """A cell of Tables 2 and 3, or with a variant of the residual GCN's; ``column`` is another selection rule."""
         wanted = {
             "dataset": dataset,
             "model": model,
@@ -44,11 +45,19 @@ class Numbers:
             "hyperparameter_source": source,
             "variant": variant,
         }
-        return self._mean("runs", wanted, "test_accuracy")
+        return self._mean("runs", wanted, column)
 
-    def switch(self, dataset: str, variant: str, column: str = "test_accuracy") -> str:
-        """A cell of the fidelity table; ``column`` is another selection rule."""
-        return self._mean("fidelity", {"dataset": dataset, "variant": variant}, column)
+    def switch(self, dataset: str, variant: str) -> str:
+        """A cell of the fidelity table that is not one of Table 2."""
+        return self._mean("fidelity", {"dataset": dataset, "variant": variant}, "test_accuracy")
+
+    def has(self, variant: str) -> bool:
+        """Was this variant of the fidelity table run?"""
+        return bool((self._rows("fidelity")["variant"] == variant).any())
+
+    def has_run(self, dataset: str, model: str) -> bool:
+        rows = self._rows("runs")
+        return bool(((rows["dataset"] == dataset) & (rows["model"] == model)).any())
 
     def sweep(self, dataset: str, model: str, variant: str) -> str:
         """A point of the depth and time figure."""
@@ -77,7 +86,7 @@ class Numbers:
 
     def dense_features(self, dataset: str) -> str:
         """What the features would take if their zeros were stored, four bytes each."""
-        sizes = pd.read_csv(self.folder / "tables" / "datasets.csv").set_index("dataset").loc[dataset]
+        sizes = self.reported.statistics(dataset)
         return f"{4 * sizes['nodes'] * sizes['features'] / 1e9:.1f} GB"
 
     def verdict(self, claim: str) -> str:
@@ -86,15 +95,18 @@ class Numbers:
     def evidence(self, claim: str) -> str:
         return self.claims[claim]["evidence"]
 
-    def _mean(self, name: str, wanted: dict[str, str], column: str) -> str:
+    def _rows(self, name: str) -> pd.DataFrame:
         if name not in self._frames:
             self._frames[name] = finished(load_rows(self.folder / f"{name}.csv"))
-        rows = self._frames[name]
+        return self._frames[name]
+
+    def _mean(self, name: str, wanted: dict[str, str], column: str) -> str:
+        rows = self._rows(name)
         for key, value in wanted.items():
             rows = rows[rows[key] == value]
         if len(rows) < 2:
             asked = ", ".join(f"{key} {value}" for key, value in wanted.items() if value)
-            raise UserError(f"findings: {self.folder / name}.csv holds no {asked}; mend the template, or run it")
+            raise UserError(f"findings: {self.folder / name}.csv holds no {asked}; correct the template, or run it")
         return _text(rows[column].mean(), rows[column].std(ddof=1))
 
 
@@ -103,7 +115,7 @@ def _text(mean: float, std: float) -> str:
 
 
 def render_findings(published: Path) -> str:
-    """The page; NELL's part of it is there if its results lie beside ``published``."""
+    """The page; it has a section on NELL if the folder of those results is beside ``published``."""
     import jinja2
 
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)

@@ -3,6 +3,7 @@
 import json
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,33 @@ from cgnn.render.paper_data import paper_data
 
 
 def compile_paper(
-    results: Path, source: Path, reported: Path, out: Path, *, data: Path | None = None, png: Path | None = None
+    results: Path,
+    source: Path,
+    reported: Path,
+    out: Path,
+    *,
+    origin: Sequence[str] = (),
+    data: Path | None = None,
+    png: Path | None = None,
 ) -> None:
-    """Write the PDF and the JSON of its numbers; ``png`` also gets a picture of each page."""
+    """Write the PDF and the JSON of its numbers; ``png`` also gets a picture of each page.
+
+    ``origin`` is what stands under the title: the date, the repository and its commit.
+    """
     import typst
 
     if not source.is_file():
         raise UserError(f"{source}: no such file, expected the paper's typst source")
-    content = (
-        json.dumps(paper_data(results, load_reported(reported)), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    )
+    numbers = paper_data(results, load_reported(reported)) | {"origin": list(origin)}
+    content = json.dumps(numbers, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     write_text(data or out.with_name("paper_data.json"), content)
     with tempfile.TemporaryDirectory(prefix="cgnn-paper-") as name:
         # typst reads nothing outside its root, so what it needs is gathered there.
         folder = Path(name)
         shutil.copy(source, folder / "paper.typ")
+        references = source.with_name("references.yml")
+        if references.is_file():
+            shutil.copy(references, folder / references.name)
         (folder / "data.json").write_text(content, encoding="utf-8")
         (folder / "figures").mkdir()
         for picture in sorted((results / "figures").glob("*.svg")):

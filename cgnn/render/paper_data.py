@@ -7,55 +7,78 @@ from typing import Any
 import pandas as pd
 
 from cgnn.analysis.account import cost, provenance, read
-from cgnn.analysis.rows import Protocol, cell, choose_protocol, in_order, load_rows, sample
-from cgnn.analysis.statistics import welch_from_summary
+from cgnn.analysis.rows import Protocol, choose_protocol, in_order, load_rows
+from cgnn.errors import UserError
 from cgnn.models import names
 from cgnn.paper.fidelity import PRESETS
 from cgnn.paper.reported import Reported
-from cgnn.render.cells import interval_text, plus_minus
+from cgnn.render.blocks import blocks_of
+from cgnn.render.budget import preview_text
+from cgnn.render.cells import signed
+from cgnn.render.findings import render_findings
+from cgnn.render.headline import headline
+from cgnn.render.plots import list_words
 from cgnn.render.products import load_claims, load_figures, load_tables
+from cgnn.render.readings import readings
 
 
 def paper_data(results: Path, reported: Reported) -> dict[str, Any]:
-    """Tables, figures, claims, the headline, protocol, switches, cost and provenance."""
+    """Tables with the text before them, figures, claims, the headline, protocol, switches, cost and provenance."""
     runs_file = results / "runs.csv"
     rows = load_rows(runs_file) if runs_file.is_file() else None
     protocol = choose_protocol(rows) if rows is not None and len(rows) else None
+    tables, claims = load_tables(results), load_claims(results)
+    preview = None if rows is None else preview_text(rows)
     return {
         "paper": reported.raw["paper"],
-        "tables": load_tables(results),
+        "preview": preview,
+        "headline": [sentence.text for sentence in headline(results)],
+        "tables": tables,
+        "readings": readings(tables),
         "figures": load_figures(results),
-        "claims": load_claims(results),
-        "headline": [] if rows is None or protocol is None else _headline(rows, protocol, reported),
+        "claims": None if claims is None else [_claim(claim) for claim in claims["claims"]],
+        "counts": "" if claims is None else _counts(claims),
+        "findings": [] if preview else _findings(results),
         "protocol": _protocol(results, rows, protocol),
         "switches": _switches(),
-        "common": reported.raw["common_hyperparameters"],
         "cost": [_worded(stage) for stage in cost(results)],
         "provenance": provenance(results),
     }
 
 
-def _headline(rows: pd.DataFrame, protocol: Protocol, reported: Reported) -> list[dict[str, str]]:
-    """CGNN under the main protocol: ours, the paper's, the difference, for each dataset and split kind."""
-    chosen = protocol.of(rows)
-    lines = []
-    for kind in ("fixed", "random"):
-        for dataset in in_order(set(chosen["dataset"]), names.DATASETS):
-            ours = sample(cell(chosen, dataset=dataset, split_kind=kind, model="cgnn"))
-            if ours.n == 0:
-                continue
-            paper = reported.accuracy(dataset, kind, "cgnn")
-            lines.append(
-                {
-                    "dataset": names.dataset(dataset),
-                    "split": kind,
-                    "ours": plus_minus(ours),
-                    "n": str(ours.n),
-                    "paper": plus_minus(paper) if paper else "",
-                    "difference": interval_text(welch_from_summary(ours, paper)) if paper else "",
-                }
-            )
-    return lines
+def _counts(claims: dict[str, Any]) -> str:
+    return list_words([f"{count} {verdict}" for verdict, count in claims["counts"].items() if count])
+
+
+def _claim(claim: dict[str, Any]) -> dict[str, str]:
+    """A claim as the text shows it, with one line for the summary on the first page."""
+    others = "; ".join(f"{label}: {verdict}" for label, verdict in claim["also"].items())
+    words = {name: str(claim[name]) for name in ("id", "text", "verdict", "test", "evidence")}
+    return words | {"others": others, "line": one_line(claim)}
+
+
+def one_line(claim: dict[str, Any]) -> str:
+    """How many comparisons pass, and the one that decides."""
+    passed = [bool(item["passed"]) for item in claim["comparisons"]]
+    if not passed:
+        return str(claim["why"]) or "not tested"
+    text = f"{sum(passed)} of {len(passed)} comparisons pass"
+    effect = claim["effect"]
+    if effect is None or effect["estimate"] is None:
+        return text
+    digits = 1 if effect["unit"] == "points" else 2
+    span = ""
+    if effect["low"] is not None and effect["low"] != effect["high"]:
+        span = f" [{signed(effect['low'], digits)}, {signed(effect['high'], digits)}]"
+    return f"{text}; weakest: {effect['label']}, {signed(effect['estimate'], digits)}{span} {effect['unit']}"
+
+
+def _findings(results: Path) -> list[dict[str, Any]]:
+    """The text of docs/findings.md on these results, as blocks; none if they do not hold every number of it."""
+    try:
+        return blocks_of(render_findings(results))
+    except (UserError, OSError):  # a part of the paper was run, or the template is not in this folder
+        return []
 
 
 def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | None) -> dict[str, Any]:

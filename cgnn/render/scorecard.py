@@ -14,7 +14,7 @@ from cgnn.files import write_text
 from cgnn.models import names
 from cgnn.paper.reported import load_reported
 from cgnn.render.budget import preview_text
-from cgnn.render.headline import five_sentences, load_summary
+from cgnn.render.headline import headline
 from cgnn.render.products import load_claims, load_figures, load_tables
 
 PAGE = Path(__file__).parent / "page"
@@ -101,7 +101,8 @@ def write_scorecard(results: Path, reported: Path, out: Path, citation: Path = P
         loader=jinja2.FileSystemLoader(PAGE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     content = scorecard_data(results)
-    preview = preview_text(results)
+    runs = read(results / "runs.csv")
+    preview = None if runs is None else preview_text(runs)
     page = environment.get_template("page.html.jinja").render(
         paper=load_reported(reported).raw["paper"],
         preview=preview,
@@ -127,7 +128,7 @@ def scorecard_data(results: Path) -> dict[str, Any]:
     claims = load_claims(results)
     return {
         "claims": claims,
-        "findings": five_sentences(claims, load_summary(results / "summary.csv")) if claims else [],
+        "findings": headline(results),
         "tables": load_tables(results),
         "figures": {
             name: {**words, **_picture(results / "figures" / f"{name}.svg")}

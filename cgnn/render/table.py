@@ -118,7 +118,9 @@ def plain(table: Table) -> dict[str, Any]:
 
 
 def _plain_cell(cell: Cell) -> dict[str, Any]:
-    content = {name: value for name, value in asdict(cell).items() if value not in ("", (), {}, False)}
+    content = {
+        name: value for name, value in asdict(cell).items() if name == "text" or value not in ("", (), {}, False)
+    }
     if "numbers" in content:
         content["numbers"] = {name: _finite(value) for name, value in content["numbers"].items()}
     return content

@@ -26,7 +26,7 @@ def draw(trials: Path) -> Drawing:
     shown = [name for name in SHOWN if name in rows.columns and rows[name].notna().any()]
     count = max(len(datasets), 1)
     figure, grid = plt.subplots(
-        count, max(len(shown), 1), figsize=(PAGE, 1.55 * count + 0.45), squeeze=False, sharey="row", sharex="col"
+        count, max(len(shown), 1), figsize=(PAGE, 1.2 * count + 0.45), squeeze=False, sharey="row", sharex="col"
     )
     if not datasets or not shown:
         say_empty(figure, grid[0, 0], "no search was run")

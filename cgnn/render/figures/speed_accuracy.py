@@ -1,11 +1,13 @@
-"""Speed and accuracy: the time per epoch of every method beside what its model reaches."""
+"""Speed and accuracy: the time per epoch of every method, and what its model reaches."""
 
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import FuncFormatter
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from cgnn.analysis.measured import bench_name, load_bench, load_profiles, most_threads
 from cgnn.analysis.rows import OK, choose_protocol, in_order, load_rows, sample
@@ -16,86 +18,113 @@ from cgnn.render.style import PAGE, Drawing, look
 
 #: A solver that someone who follows the paper would use, the first that was timed.
 GENERAL = ("cgnn_released", "cgnn_dopri5", "cgnn_adjoint")
+Times = dict[str, tuple[str, float]]  # by method: its model, and milliseconds per epoch
 
 
 def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
-    """One row of panels per dataset and one line per method, so that no marker can hide another."""
+    """One column per dataset: above the time of each method, below the accuracy of each model.
+
+    Every method and every model has a line of its own, so that no marker can hide another.
+    """
     rows = load_rows(runs)
-    rows = rows[rows["split_kind"] == "fixed"]
+    rows = rows[(rows["split_kind"] == "fixed") & (rows["variant"] == "")]
     protocol = choose_protocol(rows)
     rows = protocol.of(rows)
-    timed = load_profiles(profiles)
-    benched = load_bench(bench)
     # One source for all panels: times of two runs of a machine do not belong in one figure.
-    profiled = not timed.empty
-    measured = set(timed["dataset"]) if profiled else {row.get("dataset") for row in benched}
+    benched, timed = load_bench(bench), load_profiles(profiles)
+    measured = {str(row.get("dataset")) for row in benched} if benched else set(timed["dataset"])
     datasets = in_order(set(rows["dataset"]) & measured, names.DATASETS)
-    found = {}
-    for dataset in datasets:
-        times = _profiled(dataset, timed, rows) if profiled else _benched(dataset, benched)
-        reached = {
-            model: sample(rows[(rows["dataset"] == dataset) & (rows["model"] == model)]) for model, _ in times.values()
-        }
-        found[dataset] = {
-            method: (milliseconds, reached[model])
-            for method, (model, milliseconds) in times.items()
-            if reached[model].n
-        }
-    most = max((len(lines) for lines in found.values()), default=8)
-    figure, grid = panels(len(datasets), 2, 0.155 * most + 0.5, PAGE)
-    for (left, right), (dataset, lines) in zip(grid, found.items(), strict=False):
-        order = sorted(lines, key=lambda method: lines[method][0], reverse=True)
-        for height, method in enumerate(order):
-            milliseconds, reached_by = lines[method]
-            style = look(method, height)
-            left.plot([milliseconds], [height], style.marker, color=style.color, markersize=4.5)
-            left.annotate(
-                short(milliseconds), (milliseconds, height), (5, 0), textcoords="offset points", va="center", fontsize=7
-            )
-            low, high = reached_by.interval()
-            if reached_by.n > 1:
-                right.plot([low, high], [height, height], color=style.color, linewidth=1.1)
-            right.plot([reached_by.mean], [height], style.marker, color=style.color, markersize=4.5)
-        left.set_yticks(range(len(order)), [names.method(method) for method in order])
-        right.set_yticks(range(len(order)), [""] * len(order))
-        left.set_xscale("log")
-        left.margins(x=0.12)
-        left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-        left.set_title(names.dataset(dataset))
-        for axes in (left, right):
-            axes.tick_params(axis="y", length=0)
-            axes.set_ylim(-0.6, len(order) - 0.4)
+    times = {name: _benched(name, benched) if benched else _profiled(name, timed, rows) for name in datasets}
+    methods: Times = {}
+    for by_method in times.values():
+        methods |= {method: known for method, known in by_method.items() if method not in methods}
+    order = sorted(methods, key=lambda method: methods[method][1], reverse=True)
+    models = [name for name in reversed(in_order({model for model, _ in methods.values()}, names.MODELS))]
+    caption = "No dataset was both trained and timed."
     if datasets:
-        grid[-1, 0].set_xlabel("milliseconds per epoch")
-        grid[-1, 1].set_xlabel("test accuracy on the fixed split (%)")
+        heights = [0.14 * len(order), 0.14 * len(models)]
+        figure, grid = plt.subplots(
+            2, len(datasets), figsize=(PAGE, sum(heights) + 1.25), height_ratios=heights, squeeze=False
+        )
+        for column, dataset in enumerate(datasets):
+            _times(grid[0, column], order, times[dataset])
+            grid[0, column].set_title(names.dataset(dataset))
+            _accuracies(grid[1, column], models, rows[rows["dataset"] == dataset])
+        _label(grid[0], [_name(method, bool(benched)) for method in order], "milliseconds per epoch")
+        _label(grid[1], [names.model(model) for model in models], "test accuracy (%)")
+        caption = (
+            f"{_finding(times)} Above: median time per epoch, from {'the benchmark' if benched else 'the profiles'}. "
+            "Below: mean accuracy on the fixed split with its 95 % interval, which the solvers of a model share (preset "
+            f"{protocol.preset}, hyperparameters: {protocol.source})."
+        )
     else:
+        figure, grid = panels(1, 1, 1.5)
         say_empty(figure, grid[0, 0], "no dataset was both trained and timed")
-    caption = (
-        f"{_finding(found)} Median time per epoch, and mean accuracy with its 95 % interval (preset {protocol.preset}, "
-        f"hyperparameters: {protocol.source}). The solvers of a model compute the same function and share its accuracy."
-    )
-    alt = "Two aligned dot plots per dataset: milliseconds per epoch and test accuracy of each method."
+    alt = "Dot plots per dataset: milliseconds per epoch of each method, and test accuracy of each model."
     return Drawing(figure, "Speed and accuracy", caption, alt)
 
 
-def _finding(found: dict[str, dict[str, tuple[float, Any]]]) -> str:
+def _times(axes: Axes, order: list[str], times: Times) -> None:
+    for height, method in enumerate(order):
+        if method in times:
+            model, milliseconds = times[method]
+            axes.plot([milliseconds], [height], look(method).marker, color=look(model).color, markersize=4)
+            axes.annotate(
+                short(milliseconds),
+                (milliseconds, height),
+                (5, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=7,
+            )
+    axes.set_xscale("log")
+    axes.set_xlim(0.5 * min(t for _, t in times.values()), 8 * max(t for _, t in times.values()))
+    axes.xaxis.set_major_locator(LogLocator(numticks=4))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _accuracies(axes: Axes, models: list[str], rows: pd.DataFrame) -> None:
+    for height, model in enumerate(models):
+        reached = sample(rows[rows["model"] == model])
+        if reached.n:
+            style = look(model)
+            if reached.n > 1:
+                axes.plot(reached.interval(), [height, height], color=style.color, linewidth=1.1)
+            axes.plot([reached.mean], [height], style.marker, color=style.color, markersize=4)
+
+
+def _label(row: np.ndarray, labels: list[str], what: str) -> None:
+    for column, axes in enumerate(row):
+        axes.set_yticks(range(len(labels)), labels if column == 0 else [""] * len(labels))
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(-0.6, len(labels) - 0.4)
+        axes.set_xlabel(what)
+
+
+def _name(method: str, benched: bool) -> str:
+    """The benchmark times several ways to compute a baseline; the plain name is PyG's own."""
+    return f"{names.method(method)}, PyG" if benched and method in ("gcn", "gat") else names.method(method)
+
+
+def _finding(times: dict[str, Times]) -> str:
     faster, against = [], []
-    for dataset, lines in found.items():
+    for dataset, lines in times.items():
         general = next((method for method in GENERAL if method in lines), None)
         if general and "cgnn_exact" in lines:
-            ratio = lines[general][0] / lines["cgnn_exact"][0]
-            faster.append(f"{ratio:,.0f} times on {names.dataset(dataset)}")
-        if "gcn" in lines and "cgnn_exact" in lines:
-            against.append(f"{lines['cgnn_exact'][0] / lines['gcn'][0]:.2g} on {names.dataset(dataset)}")
+            faster.append(f"{lines[general][1] / lines['cgnn_exact'][1]:,.0f} times on {names.dataset(dataset)}")
+        baselines = [time for model, time in lines.values() if model == "gcn"]
+        if baselines and "cgnn_exact" in lines:
+            against.append(f"{lines['cgnn_exact'][1] / min(baselines):.1f} on {names.dataset(dataset)}")
     if not faster:
         return "No general solver was timed beside the exact one."
     sentence = f"An epoch of CGNN with the exact solver is faster than with a general one by {list_words(faster)}"
-    return sentence + (f"; it takes {list_words(against)} times as long as an epoch of GCN." if against else ".")
+    return sentence + (f"; it takes {list_words(against)} epochs of the fastest GCN." if against else ".")
 
 
-def _profiled(dataset: str, timed: pd.DataFrame, rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
-    """Method: (model, median ms), from the profile nearest to what was trained."""
-    found: dict[str, tuple[str, float]] = {}
+def _profiled(dataset: str, timed: pd.DataFrame, rows: pd.DataFrame) -> Times:
+    """From the profile nearest to what was trained."""
+    found: Times = {}
     here = timed[(timed["dataset"] == dataset) & (timed["status"] == OK)]
     for method in in_order(set(here["method"]), names.METHODS):
         points = here[here["method"] == method]
@@ -107,8 +136,7 @@ def _profiled(dataset: str, timed: pd.DataFrame, rows: pd.DataFrame) -> dict[str
     return found
 
 
-def _benched(dataset: str, benched: list[dict[str, Any]]) -> dict[str, tuple[str, float]]:
-    """The same from the benchmark."""
+def _benched(dataset: str, benched: list[dict[str, Any]]) -> Times:
     return {
         bench_name(row): (str(row["model"]), float(row["ms_per_epoch"]))
         for row in most_threads(benched)

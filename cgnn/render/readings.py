@@ -1,0 +1,113 @@
+"""One paragraph per table that says what to see in it, worded by the table's own numbers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from cgnn.render.plots import list_words
+
+Table = dict[str, Any]
+
+
+def readings(tables: dict[str, Table]) -> dict[str, str]:
+    """By table: the text before it. A table without a reading of its own has none."""
+    makers = {
+        "fixed_splits": _accuracy,
+        "random_splits": _accuracy,
+        "gcn_residual": _residual,
+        "fidelity": _fidelity,
+        "propagation": _propagation,
+        "split_rules": _split_rules,
+    }
+    return {name: makers[name](table) for name, table in tables.items() if name in makers}
+
+
+def _cells(table: Table, group: str = "") -> Iterator[tuple[dict[str, Any], str, dict[str, Any]]]:
+    """Row, column and numbers of every cell that has numbers."""
+    for row in table["rows"]:
+        if group in ("", row["group"]):
+            for column, cell in zip(table["columns"], row["cells"], strict=True):
+                if cell.get("numbers"):
+                    yield row, column, cell["numbers"]
+
+
+def _accuracy(table: Table) -> str:
+    parts = []
+    for group in dict.fromkeys(row["group"] for row in table["rows"]):
+        gaps = [n for _, _, n in _cells(table, group) if n.get("difference") is not None]
+        if gaps:
+            near = sum(abs(gap["difference"]) <= 1 for gap in gaps)
+            parts.append(f"{near} of {len(gaps)} with {group[0].lower()}{group[1:]}")
+    return f"Means within one point of the paper's: {'; '.join(parts)}." if parts else ""
+
+
+def _residual(table: Table) -> str:
+    by_depth: dict[str, list[float]] = {}
+    for row, _, numbers in _cells(table):
+        if numbers.get("difference") is not None:
+            by_depth.setdefault(row["label"], []).append(numbers["difference"])
+    words = [
+        f"between {_signed(min(gaps))} and {_signed(max(gaps))} points at {depth}" for depth, gaps in by_depth.items()
+    ]
+    return f"Ours minus the paper's is {list_words(words)}." if words else ""
+
+
+def _fidelity(table: Table) -> str:
+    changes: dict[str, list[float]] = {}
+    for row, column, numbers in _cells(table):
+        if column.endswith("Δ") and ":" not in row["group"] and numbers.get("difference") is not None:
+            changes.setdefault(f"{row['label']} ({row['group']})", []).append(numbers["difference"])
+    if not changes:
+        return ""
+    most = max(changes, key=lambda name: max(abs(value) for value in changes[name]))
+    nothing = [name for name, values in changes.items() if max(abs(value) for value in values) < 0.5]
+    gains = {name: values for name, values in changes.items() if min(values) > 0 and name not in nothing}
+    text = f"The largest change comes from “{most}”, {_between(changes[most])} points"
+    if gains:
+        best = max(gains, key=lambda name: min(gains[name]))
+        text += f"; “{best}” improves every dataset, by {_between(gains[best])}"
+    if nothing:
+        text += f"; no dataset moves by half a point with {list_words([f'“{name}”' for name in nothing])}"
+    return text + "."
+
+
+def _propagation(table: Table) -> str:
+    words = []
+    for row, column, numbers in _cells(table):
+        if column.endswith("Δ") and not numbers["difference_low"] <= 0 <= numbers["difference_high"]:
+            dataset = column.partition(",")[0]
+            words.append(f"{row['label']} on {dataset}, {row['group'].lower()} ({_signed(numbers['difference'])})")
+    if not words:
+        return "No discrete propagation differs significantly from the continuous one on any dataset."
+    return f"Significant differences from the continuous model: {'; '.join(words)}."
+
+
+def _split_rules(table: Table) -> str:
+    reached: dict[str, int] = {}
+    total = 0
+    for row in table["rows"]:
+        paper = next(
+            (
+                c["numbers"]["paper"]
+                for c in row["cells"]
+                if c.get("numbers", {}).get("value") is None and c.get("numbers", {}).get("paper") is not None
+            ),
+            None,
+        )
+        if paper is None:
+            continue
+        total += 1
+        for column, cell in zip(table["columns"], row["cells"], strict=True):
+            value = cell.get("numbers", {}).get("value")
+            if value is not None:
+                reached[column] = reached.get(column, 0) + (abs(value - paper) <= 1)
+    words = [f"{count} of {total} with “{rule}”" for rule, count in reached.items()]
+    return f"Means within one point of the paper's: {list_words(words)}." if words else ""
+
+
+def _between(values: list[float]) -> str:
+    low, high = min(values), max(values)
+    return _signed(low) if f"{low:.1f}" == f"{high:.1f}" else f"{_signed(low)} to {_signed(high)}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.1f}".replace("-", "−")
