@@ -22,8 +22,8 @@ def cost(results: Path) -> list[dict[str, Any]]:
     """One entry per stage: trainings, epochs and hours; None where they were not recorded."""
     times = read(results / "seconds.csv")
     stages = []
-    for stage, what in STAGES.items() if times is not None else ():
-        rows = times[times["stage"] == stage]
+    for stage, what in STAGES.items():
+        rows = pd.DataFrame() if times is None else times[times["stage"] == stage]
         if len(rows):
             epochs = (rows["seconds"] / rows["seconds_per_epoch"]).round().sum()
             stages.append(_stage(what, len(rows), int(epochs) or None, float(rows["seconds"].sum()) / 3600))

@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
     values = starting_values(args.dataset, args.split, args.model)
     base = values if args.epochs is None else hyper.override(values, epochs=args.epochs)
     space = _space(args.model, args.prior)
-    graph = load_graph(args.graph)
+    graph = load_graph(args.graph, dataset=args.dataset)
     fidelity = fidelity_for(graph, args.preset)
     splits = [load_search_split(path, graph).sha256 for path in args.split_files]
     identity = {

@@ -64,7 +64,7 @@ def obtain_graph(dataset: str, file: str | None) -> "Graph":
     if file:
         from cgnn.datasets.graph import load_graph
 
-        return load_graph(file)
+        return load_graph(file, dataset=dataset)
     from cgnn.datasets.registry import obtain_graph
 
     return obtain_graph(dataset)

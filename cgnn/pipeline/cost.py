@@ -39,9 +39,10 @@ def pieces(config: Mapping[str, Any], published: Path = PUBLISHED) -> Iterator[P
     for search in plan.searches(config):
         epochs = section["epochs"].get(search.dataset, section["epochs"]["default"])
         seconds = _seconds(results / search.folder / "trials.seconds.csv")
-        missing = max(0, section["trials"] - len(seconds)) * epochs
+        evaluations = plan.evaluations(config)
+        missing = max(0, evaluations - len(seconds)) * epochs
         expected = _expected(missing, speeds.get((search.dataset, search.model)))
-        yield Piece("search", search.dataset, section["trials"] * epochs, sum(seconds), missing, expected)
+        yield Piece("search", search.dataset, evaluations * epochs, sum(seconds), missing, expected)
     for planned in plan.trainings(config):
         training = planned.training
         epochs = training.epochs or config["protocol"]["epochs"]

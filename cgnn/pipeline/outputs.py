@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cgnn.paper.reported import CLAIMED
 from cgnn.pipeline import plan
 from cgnn.pipeline.config import active_datasets
 from cgnn.render.catalogue import CLAIMS_INPUTS, FIGURE_FORMATS, FIGURES, INPUTS, TABLE_FORMATS, TABLES, Product
@@ -82,10 +83,12 @@ def outputs_of(config: Mapping[str, Any], bench: Path = Path(BENCH)) -> Outputs:
     collected = {name: files for name, files in collected.items() if files}
 
     products: dict[str, Files] = {name: f"{results}/{INPUTS[name]}" for name in (*collected, "convergence")}
-    products |= {"claims": f"{results}/claims.json", "reported": REPORTED}
+    products |= {"reported": REPORTED}
     products |= {"graphs": [f"{results}/data/{dataset}/graph.npz" for dataset in active_datasets(config)]}
     products |= {"summary": f"{results}/summary.csv"} if "runs" in collected else {}
-    products |= {"bench": f"{results}/bench.json"} if bench.is_file() else {}
+    if set(active_datasets(config)) & set(CLAIMED):  # else there is nothing to compare with the paper
+        products |= {"claims": f"{results}/claims.json"}
+        products |= {"bench": f"{results}/bench.json"} if bench.is_file() else {}
     return Outputs(
         results,
         trainings,
@@ -93,6 +96,15 @@ def outputs_of(config: Mapping[str, Any], bench: Path = Path(BENCH)) -> Outputs:
         profiles,
         collected,
         products,
-        tables=tuple(name for name, entry in TABLES.items() if set(entry.inputs) <= set(products)),
-        figures=tuple(name for name, entry in FIGURES.items() if set(entry.inputs) <= set(products)),
+        tables=_made(TABLES, set(products)),
+        figures=_made(FIGURES, set(products)),
+    )
+
+
+def _made(catalogue: Mapping[str, Product], products: set[str]) -> tuple[str, ...]:
+    """The tables or figures whose inputs are made; one with optional inputs alone needs one of them."""
+    return tuple(
+        name
+        for name, entry in catalogue.items()
+        if set(entry.inputs) <= products and (entry.inputs or not entry.optional or products & set(entry.optional))
     )

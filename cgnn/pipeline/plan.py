@@ -8,6 +8,7 @@ from typing import Any
 from cgnn.models.registry import MODELS, published, resolve_method
 from cgnn.paper.fidelity import PRESETS
 from cgnn.pipeline.config import active, active_datasets, axis_of
+from cgnn.pipeline.data import has_fixed_split
 from cgnn.results.chunks import chunk_files
 from cgnn.training.record import Training, as_pairs
 
@@ -94,7 +95,8 @@ def runs(config: Config) -> list[Planned]:
     found: dict[str, Planned] = {}
     for block in active(config["experiments"]).values():
         for dataset in _chosen(config, block.get("datasets", active_datasets(config))):
-            for split, model in product(block["splits"], block["models"]):
+            splits = [split for split in block["splits"] if split != "fixed" or has_fixed_split(config, dataset)]
+            for split, model in product(splits, block["models"]):
                 training = Training(
                     dataset,
                     split,
@@ -111,7 +113,8 @@ def residual(config: Config) -> Iterator[Planned]:
     """The appendix's residual GCN."""
     section = config["residual"]
     for dataset in _chosen(config, section.get("datasets", active_datasets(config))):
-        for split, model, layers in product(("fixed", "random"), section["models"], section["layers"]):
+        splits = ("fixed", "random") if has_fixed_split(config, dataset) else ("random",)
+        for split, model, layers in product(splits, section["models"], section["layers"]):
             training = Training(
                 dataset,
                 split,
@@ -183,6 +186,12 @@ def recorded(config: Config) -> Iterator[Planned]:
 def searches(config: Config) -> list[Search]:
     """The searches that some training needs."""
     return list(dict.fromkeys(planned.search for planned in trainings(config) if planned.search))
+
+
+def evaluations(config: Config) -> int:
+    """How many replicas one search trains: one per trial, and further ones of the finalists."""
+    section = config["search"]
+    return section["trials"] + min(section["finalists"], section["trials"]) * section["replicas"]
 
 
 def profiles(config: Config) -> Iterator[Profile]:

@@ -30,8 +30,8 @@ class Cell:
 
 def cells(config: Mapping[str, Any]) -> list[Cell]:
     """Every cell that the config asks for."""
-    results, trials = Path(config["results"]), config["search"]["trials"]
-    found = [_search_cell(results, search, trials) for search in plan.searches(config)]
+    results, evaluations = Path(config["results"]), plan.evaluations(config)
+    found = [_search_cell(results, search, evaluations) for search in plan.searches(config)]
     found += [_training_cell(planned, config) for planned in plan.trainings(config)]
     for profile in plan.profiles(config):
         done = int((results / profile.file).is_file())
@@ -84,13 +84,13 @@ def _training_cell(planned: plan.Planned, config: Mapping[str, Any]) -> Cell:
     return Cell(section, f"{t.model} {t.variant}".strip(), t.dataset, done, planned.replicas)
 
 
-def _search_cell(results: Path, search: plan.Search, trials: int) -> Cell:
+def _search_cell(results: Path, search: plan.Search, evaluations: int) -> Cell:
     folder = results / search.folder
     progress = folder / "store" / "progress.json"
-    done = trials if (folder / "best.yaml").is_file() else 0
+    done = evaluations if (folder / "best.yaml").is_file() else 0
     if not done and progress.is_file():
-        done = min(trials - 1, json.loads(progress.read_text(encoding="utf-8"))["finished"])
-    return Cell(f"search, {search.split_kind} split, {search.preset}", search.model, search.dataset, done, trials)
+        done = min(evaluations - 1, json.loads(progress.read_text(encoding="utf-8"))["finished"])
+    return Cell(f"search, {search.split_kind} split, {search.preset}", search.model, search.dataset, done, evaluations)
 
 
 def _sum(members: list[Cell]) -> Cell:

@@ -111,7 +111,7 @@ def _continuous_or_discrete(rows: pd.DataFrame) -> str:
         "does not differ significantly from": [name for name, gap in gaps.items() if gap.low <= 0 <= gap.high],
         "is behind": [name for name, gap in gaps.items() if gap.high < 0],
     }
-    parts = []
+    parts: list[str] = []
     for verb, where in groups.items():
         if where:
             parts.append(
@@ -173,7 +173,8 @@ def epoch_seconds(results: Path, dataset: str) -> dict[str, float]:
     nearest: dict[str, float] = {}
     for method, points in timed.groupby("method"):
         aim = 2.0 if points["axis"].iloc[0] == "layers" else 15.0
-        nearest[str(method)] = float(points.loc[(points["value"] - aim).abs().idxmin(), "seconds_per_epoch"])
+        place = int((points["value"] - aim).abs().argmin())
+        nearest[str(method)] = float(points["seconds_per_epoch"].iloc[place])
     return nearest
 
 

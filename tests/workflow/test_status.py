@@ -42,8 +42,8 @@ def test_finished_and_begun_replicas_are_counted(config, tmp_path):
 def test_a_search_that_began_shows_its_trials(config, tmp_path):
     folder = tmp_path / "results/search/cora/fixed/gcn/released"
     (folder / "store").mkdir(parents=True)
-    (folder / "store/progress.json").write_text(json.dumps({"finished": 3, "trials": 5}))
-    assert cell(cells(config), "search, fixed split, released", "gcn", "cora").text == "3/5"
+    (folder / "store/progress.json").write_text(json.dumps({"finished": 3, "evaluations": 11}))
+    assert cell(cells(config), "search, fixed split, released", "gcn", "cora").text == "3/11"
 
 
 @pytest.mark.slow

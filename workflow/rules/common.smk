@@ -14,7 +14,7 @@ from cgnn.errors import UserError
 from cgnn.models.registry import published
 from cgnn.paper.fidelity import preset
 from cgnn.pipeline import provenance, resources
-from cgnn.pipeline.config import active_datasets, validate
+from cgnn.pipeline.config import active_datasets, check_files, validate
 from cgnn.pipeline.freeze import freeze, frozen_config, frozen_path
 from cgnn.pipeline.outputs import BENCH, REPORTED, outputs_of
 from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, PAGE_FILES, TABLE_FORMATS, TABLES
@@ -24,7 +24,9 @@ if not workflow.is_main_process and (CODE / "resolved_config.json").is_file():
     config.clear()
     config.update(frozen_config(CODE))
 try:
-    validate(config)
+    if workflow.is_main_process:
+        check_files(workflow.configfiles)
+    validate(config, files=workflow.is_main_process)
 except UserError as error:
     raise WorkflowError(str(error))
 
@@ -39,8 +41,7 @@ workflow.global_resources.setdefault("gpu", max(1, len(visible_gpus())))
 workflow.global_resources.setdefault("profiler", 1)
 
 OUT = outputs_of(config)
-# In file patterns a brace starts a wildcard; in a folder's name it must not.
-R = config["results"].replace("{", "{{").replace("}", "}}")
+R = config["results"]  # without braces, which Snakemake would read as wildcards: validate refuses them
 
 FROZEN = frozen_path(CODE, config["results"], config) if workflow.is_main_process else CODE
 if workflow.is_main_process:

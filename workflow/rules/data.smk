@@ -18,7 +18,9 @@ def raw_input(wildcards):
 
 def graph_code(wildcards):
     own = dataset_jobs.own_path(config, wildcards.dataset)
-    return provenance.command_fingerprint("graph", "cgnn.datasets.registry", *dataset_modules(wildcards.dataset, path=own))
+    return provenance.command_fingerprint(
+        "graph", "cgnn.datasets.registry", *dataset_modules(wildcards.dataset, path=own)
+    )
 
 
 # Seconds each, and the first needs the network, which a cluster's nodes may not have.
