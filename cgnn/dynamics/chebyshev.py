@@ -16,7 +16,7 @@ for one more product per term. The gradient is that of the series itself, not of
 When the source's gradient is cut, dE is the series of e^{zt} alone; dα is still the full one.
 
 With weights the coefficients are matrices, functions of W (``matrix_coefficients``); as the columns
-appended by augmentation start at zero and are thrown away, only the leading d × d block of each is
+appended by augmentation start at zero and are discarded, only the leading d × d block of each is
 needed, and the doubled state costs nothing.
 """
 

@@ -42,7 +42,7 @@ def make_deterministic(threads: int) -> None:
     torch.set_num_threads(threads)
     # cuBLAS reads it at its first product; without it two streams may add in another order.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    # As use_deterministic_algorithms(True, warn_only=True), which would import torch's compiler first: a second a job.
+    # As use_deterministic_algorithms(True, warn_only=True), which would import torch's compiler first: 1 s per job.
     torch.set_deterministic_debug_mode("warn")
     # It fills every new tensor with NaN otherwise, which costs and which no code of ours needs.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
