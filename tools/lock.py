@@ -116,7 +116,11 @@ def needed(direct: Iterable[str], resolved: Mapping[str, Mapping[str, Any]]) -> 
     found: dict[str, set[tuple[str, str]]] = {}
     everywhere = {(python, platform) for python in PYTHONS for platform in PLATFORMS}
     for python, platform in everywhere:
-        environment = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": platform}
+        environment: dict[str, Any] = {
+            "python_version": python,
+            "python_full_version": f"{python}.0",
+            "sys_platform": platform,
+        }
         environment = {**default_environment(), **environment, "platform_system": PLATFORMS[platform]}
         for name in reachable(direct, resolved, environment):
             found.setdefault(name, set()).add((python, platform))
@@ -135,7 +139,7 @@ def marker_of(places: set[tuple[str, str]]) -> str:
 
 
 def reachable(
-    direct: Iterable[str], resolved: Mapping[str, Mapping[str, Any]], environment: Mapping[str, str]
+    direct: Iterable[str], resolved: Mapping[str, Mapping[str, Any]], environment: Mapping[str, Any]
 ) -> set[str]:
     seen: set[tuple[str, str]] = set()
     waiting = [Requirement(text) for text in direct]

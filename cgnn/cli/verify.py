@@ -4,7 +4,8 @@
   python -m cgnn verify --results results/paper --rows 20 --all
 
 A value must be equal to the bit if the training repeats to the bit, as on the same machine with the same versions.
-Otherwise accuracies may differ by 2 percentage points; docs/promises.md says why. Exit code 1: a value differs.
+Otherwise accuracies may differ by 2 percentage points, or by 3 standard deviations between the replicas of that cell;
+docs/promises.md says why. Exit code 1: a value differs.
 """
 
 import argparse
