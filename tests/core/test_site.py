@@ -19,7 +19,7 @@ def pages(nav) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="the docstring of CGNN lists several arguments in one entry")
+
 def test_the_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("mkdocs")
     pytest.importorskip("mkdocstrings")

@@ -9,21 +9,27 @@ sys.path.insert(0, str(Path(__file__).parent))
 import made_up
 
 from cgnn.__main__ import main
+from cgnn.datasets.graph import save_graph
+from cgnn.datasets.synthetic import Parameters, generate
 from cgnn.render.catalogue import FIGURES, TABLES
 
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory) -> Path:
-    """Aggregates only."""
-    return made_up.write_results(tmp_path_factory.mktemp("results"), datasets=("cora", "citeseer"), seeds=4, splits=4)
+    """Aggregates with their summary, and one graph."""
+    root = made_up.write_results(tmp_path_factory.mktemp("results"), datasets=("cora", "citeseer"), seeds=4, splits=4)
+    save_graph(generate("my_graph", Parameters(nodes=200, classes=3)), root / "data" / "my_graph" / "graph.npz")
+    arguments = ["--runs", root / "runs.csv", "--reported", made_up.REPORTED, "--out", root / "summary.csv"]
+    assert main(["summarise", *map(str, arguments)]) in (0, None)
+    return root
 
 
 @pytest.fixture(scope="session")
 def finished(results) -> Path:
-    """The same with all tables, figures and claims made by their verbs."""
+    """The same with all tables, figures and claims made by their commands."""
     common = ["--results", str(results), "--reported", str(made_up.REPORTED), "--bench", str(results / "bench.json")]
     assert main(["claims", *common, "--out", str(results / "claims.json")]) == 0
-    for kind, shelf in (("table", TABLES), ("figure", FIGURES)):
-        for name in shelf:
+    for kind, products in (("table", TABLES), ("figure", FIGURES)):
+        for name in products:
             assert main([kind, name, *common, "--out", str(results / f"{kind}s" / name)]) in (0, None)
     return results

@@ -9,9 +9,29 @@ import pytest
 from made_up import exact_sample, rows
 
 from cgnn.__main__ import main
+from cgnn.analysis.rows import records
+from cgnn.analysis.summary import summarise
+from cgnn.datasets.synthetic import Parameters, generate
+from cgnn.files import write_csv
+from cgnn.paper.fidelity import preset
+from cgnn.paper.reported import load_reported
+from cgnn.render import latex, markdown
 from cgnn.render.catalogue import TABLE_FORMATS, TABLES
-from cgnn.render.latex import escape
-from cgnn.render.tables import fidelity, fixed_splits, gcn_residual, hyperparameters, random_splits
+from cgnn.render.products import load_tables
+from cgnn.render.table import Table, write_table
+from cgnn.render.tables import (
+    datasets,
+    fidelity,
+    fixed_splits,
+    gcn_residual,
+    hyperparameters,
+    propagation,
+    random_splits,
+    running_time,
+    split_rules,
+)
+
+PRINTED = load_reported(made_up.REPORTED)
 
 
 def written(tmp_path, frame, name="runs.csv"):
@@ -19,19 +39,44 @@ def written(tmp_path, frame, name="runs.csv"):
     return tmp_path / name
 
 
+def summarised(tmp_path, *parts):
+    summary = summarise(pd.concat(parts, ignore_index=True), PRINTED)
+    write_csv(tmp_path / "summary.csv", list(summary.columns), records(summary))
+    return tmp_path / "summary.csv"
+
+
 def cell_of(table, row, column, group=None):
     return next(r for r in table.rows if r.label == row and group in (None, r.group)).cells[column]
 
 
 def fixed(tmp_path, *parts):
-    return fixed_splits.build(written(tmp_path, pd.concat(parts)), made_up.REPORTED)
+    return fixed_splits.build(summarised(tmp_path, *parts), made_up.REPORTED)
 
 
-def test_a_cell_shows_ours_with_n_the_papers_value_and_the_difference_with_its_interval(tmp_path):
-    cell = cell_of(fixed(tmp_path, rows("cora", "cgnn", exact_sample(82.5, 1.0, 10))), "CGNN", "Cora")
-    assert cell.text == "82.5 ± 1.0 (10)"
-    assert cell.under == ("paper 84.2 ± 1.0", "−1.7 [−2.6, −0.8]")
-    assert cell.numbers["difference"] == pytest.approx(-1.7)
+def test_a_dataset_has_one_line_with_ours_and_the_papers(tmp_path):
+    table = fixed(tmp_path, rows("cora", "cgnn", exact_sample(82.5, 1.0, 10)))
+    ours, paper = cell_of(table, "CGNN", "Cora, ours"), cell_of(table, "CGNN", "Cora, paper")
+    assert (ours.text, ours.under) == ("82.5 ± 1.0", ()) and (paper.text, paper.under) == ("84.2 ± 1.0", ())
+    assert ours.numbers["difference"] == pytest.approx(-1.7)
+    assert (ours.numbers["difference_low"], ours.numbers["difference_high"]) == pytest.approx((-2.64, -0.76), abs=0.01)
+    assert "10 seeds" in table.caption
+    assert table.columns == ("Cora, ours", "Cora, paper")  # nothing of datasets that were not run
+
+
+def test_a_graph_that_is_not_the_papers_has_no_column_of_the_paper(tmp_path):
+    table = fixed(tmp_path, rows("my_graph", "cgnn", exact_sample(82.5, 1.0, 10)))
+    assert table.columns == ("my graph",)
+    assert "paper" not in table.caption
+    mixed = fixed(tmp_path, rows("my_graph", "cgnn", [80.0, 81.0]), rows("cora", "cgnn", [80.0, 81.0]))
+    assert mixed.columns == ("Cora, ours", "Cora, paper", "my graph, ours")
+
+
+def test_models_beyond_the_paper_have_a_block_of_their_own(tmp_path):
+    near = rows("cora", "cgnn", exact_sample(82.5, 1.0, 10)), rows("cora", "appnp", exact_sample(90.0, 1.0, 10, 1))
+    table = fixed(tmp_path, *near)
+    assert table.groups[-1].endswith("models beyond the paper")
+    assert cell_of(table, "APPNP", "Cora, paper").text == "–"
+    assert not cell_of(table, "APPNP", "Cora, ours").bold  # the best is marked among the paper's models
 
 
 def test_best_is_bold_only_where_it_differs_from_the_next(tmp_path):
@@ -41,21 +86,19 @@ def test_best_is_bold_only_where_it_differs_from_the_next(tmp_path):
         rows("citeseer", "gcn", exact_sample(70.3, 0.5, 10, 1)),
     ]
     table = fixed(tmp_path, *near, *far)
-    assert not cell_of(table, "CGNN", "Cora").bold
-    assert cell_of(table, "CGNN", "Citeseer").bold
-    assert not cell_of(table, "GCN", "Citeseer").bold
+    assert not cell_of(table, "CGNN", "Cora, ours").bold
+    assert cell_of(table, "CGNN", "Citeseer, ours").bold
+    assert not cell_of(table, "GCN", "Citeseer, ours").bold
 
 
 def test_a_lead_that_only_pairing_shows_is_bold_on_random_splits(tmp_path):
     base = exact_sample(80.0, 3.0, 15)
-    frame = pd.concat(
-        [
-            rows("cora", "gcn", base, split_kind="random"),
-            rows("cora", "cgnn", [v + 0.5 + 0.01 * i for i, v in enumerate(base)], split_kind="random"),
-        ]
+    summary = summarised(
+        tmp_path,
+        rows("cora", "gcn", base, split_kind="random"),
+        rows("cora", "cgnn", [v + 0.5 + 0.01 * i for i, v in enumerate(base)], split_kind="random"),
     )
-    table = random_splits.build(written(tmp_path, frame), made_up.REPORTED)
-    assert cell_of(table, "CGNN", "Cora").bold
+    assert cell_of(random_splits.build(summary, made_up.REPORTED), "CGNN", "Cora, ours").bold
 
 
 def test_missing_cells_say_why(tmp_path):
@@ -65,20 +108,19 @@ def test_missing_cells_say_why(tmp_path):
         rows("nell", "gat", [None, None], status="out_of_memory"),
         rows("nell", "gcn", [None], status="diverged"),
     )
-    assert cell_of(table, "GAT", "NELL").missing == "out of memory"
-    assert "paper: out of memory" in cell_of(table, "GAT", "NELL").under
-    assert cell_of(table, "GCN", "NELL").missing == "diverged"
-    assert cell_of(table, "CGNN", "NELL").missing == "not run"
-    assert cell_of(table, "CGNN", "NELL").text == "–"
-    assert "1 diverged" in cell_of(table, "CGNN", "Cora").under
+    assert cell_of(table, "GAT", "NELL, ours").missing == "out of memory"
+    assert cell_of(table, "GAT", "NELL, paper").missing == "out of memory"
+    assert cell_of(table, "GCN", "NELL, ours").missing == "diverged"
+    assert cell_of(table, "CGNN", "NELL, ours").missing == "not run"
+    assert cell_of(table, "CGNN", "NELL, ours").text == "–"
+    assert "1 diverged" in cell_of(table, "CGNN", "Cora, ours").under
 
 
 def test_partial_nell_is_shown_beside_the_paper_but_never_compared(tmp_path):
     table = fixed(tmp_path, rows("nell_partial", "cgnn", exact_sample(60.0, 1.0, 5)))
-    cell = cell_of(table, "CGNN", "NELL (partial labels)")
-    assert cell.under == ("paper, all labels 65.4 ± 1.0",)
-    assert "difference" not in cell.numbers
-    assert any("not comparable" in note for note in table.notes)
+    assert cell_of(table, "CGNN", "NELL (partial labels), paper").text == "65.4 ± 1.0"
+    assert "difference" not in cell_of(table, "CGNN", "NELL (partial labels), ours").numbers
+    assert any("no difference" in note for note in table.notes)
 
 
 def test_each_protocol_is_a_block_of_its_own(tmp_path):
@@ -89,14 +131,14 @@ def test_each_protocol_is_a_block_of_its_own(tmp_path):
         rows("cora", "cgnn", [78.0, 79.0], source="published", preset_name="paper"),
     )
     assert [group.split(",")[0] for group in table.groups] == ["Preset released", "Preset released", "Preset paper"]
-    assert cell_of(table, "CGNN", "Cora", table.groups[0]).numbers["value"] == 80.5
+    assert cell_of(table, "CGNN", "Cora, ours", table.groups[0]).numbers["value"] == 80.5
 
 
 def test_a_cells_keys_find_exactly_its_rows(tmp_path):
     frame = made_up.runs(("cora",), seeds=3, splits=3)
-    table = fixed_splits.build(written(tmp_path, frame), made_up.REPORTED)
+    table = fixed(tmp_path, frame)
     for row in table.rows:
-        cell = row.cells["Cora"]
+        cell = row.cells["Cora, ours"]
         chosen = frame
         for name, value in cell.where.items():
             chosen = chosen[chosen[name] == value]
@@ -106,39 +148,89 @@ def test_a_cells_keys_find_exactly_its_rows(tmp_path):
 
 def test_residual_depths_stand_beside_the_papers(tmp_path):
     parts = [rows("cora", "gcn_residual", exact_sample(77.0, 1.0, 10), layers=n, variant=f"layers-{n}") for n in (2, 4)]
-    table = gcn_residual.build(written(tmp_path, pd.concat(parts)), made_up.REPORTED)
-    assert cell_of(table, "4 layers", "Cora, fixed").under[0] == "paper 77.3 ± 2.0"
-    assert cell_of(table, "16 layers", "Cora, fixed").missing == "not run"
+    table = gcn_residual.build(summarised(tmp_path, *parts), made_up.REPORTED)
+    assert [row.label for row in table.rows] == ["2 layers", "4 layers"]  # no row that was not run
+    assert cell_of(table, "4 layers", "Cora, paper").text == "77.3 ± 2.0"
+    assert cell_of(table, "4 layers", "Cora, ours").numbers["difference"] == pytest.approx(-0.3)
 
 
-def test_the_fidelity_table_names_what_reaches_the_published_number(tmp_path):
-    from cgnn.paper.fidelity import preset
-
+def test_the_fidelity_table_takes_whole_presets_from_the_runs_and_names_what_reaches_the_published_number(tmp_path):
     seeds = exact_sample(0.0, 0.8, 10)
-    frame = pd.concat(
+    runs = pd.concat(
         [
-            rows("cora", "cgnn", [82.0 + s for s in seeds], variant="released"),
-            rows(
-                "cora", "cgnn", [84.1 + s for s in seeds], variant="x", fidelity=preset("released", alpha="tabulated")
-            ),
+            rows("cora", "cgnn", [82.0 + s for s in seeds]),
+            rows("cora", "cgnn", [80.0 + s for s in seeds], preset_name="paper"),
+            rows("cora", "cgnn", [60.0 + s for s in seeds], source="search"),  # not the published hyperparameters
         ]
     )
-    table = fidelity.build(written(tmp_path, frame), made_up.REPORTED)
-    flipped = cell_of(table, "α starts at the tabulated value", "Cora")
-    assert flipped.bold and not cell_of(table, "released, nothing flipped", "Cora").bold
-    assert flipped.under[-1] == "Δ +2.1 [+2.1, +2.1]"  # paired: the seeds' noise cancels
+    flipped = rows(
+        "cora", "cgnn", [84.1 + s for s in seeds], variant="x", fidelity=preset("released", alpha="tabulated")
+    )
+    table = fidelity.build(written(tmp_path, flipped, "f.csv"), written(tmp_path, runs), made_up.REPORTED)
+    group = "CGNN"
+    assert cell_of(table, fidelity.PUBLISHED, "Cora, ours", group).text == "84.2 ± 1.0"
+    base = cell_of(table, "released code, nothing flipped", "Cora, ours", group)
+    assert base.text == "82.0 ± 0.8" and not base.bold
+    assert (base.file, base.where["variant"], base.where["preset"]) == ("runs", "", "released")
+    assert cell_of(table, "printed equations, all flipped", "Cora, Δ", group).text == "−2.0 [−2.0, −2.0]"
+    assert cell_of(table, "α starts at the tabulated value", "Cora, ours", group).bold
+    # Paired by seed, so that their noise cancels.
+    assert cell_of(table, "α starts at the tabulated value", "Cora, Δ", group).text == "+2.1 [+2.1, +2.1]"
     assert "α starts at the tabulated value" in table.notes[0]
     oracle = [row for row in table.rows if row.label.startswith("oracle")]
     assert oracle and all("not a valid protocol" in row.label for row in oracle)
+
+
+def test_repeated_rows_of_a_preset_are_not_shown_twice(tmp_path):
+    """Result files of earlier versions repeat them in fidelity.csv."""
+    values = exact_sample(82.0, 0.8, 10)
+    runs, repeated = rows("cora", "cgnn", values), rows("cora", "cgnn", values, variant="released")
+    table = fidelity.build(written(tmp_path, repeated, "f.csv"), written(tmp_path, runs), made_up.REPORTED)
+    assert [row.label for row in table.rows].count("released code, nothing flipped") == 1
 
 
 def test_hyperparameters_show_ours_above_the_papers(tmp_path):
     frame = rows("cora", "cgnn", [80.0, 81.0], source="search", lr=3.21e-3, t1=14.4)
     trials = written(tmp_path, made_up.trials(("cora",), count=5), "trials.csv")
     table = hyperparameters.build(written(tmp_path, frame), made_up.REPORTED, trials)
-    cell = cell_of(table, "CGNN, fixed", "lr")
-    assert (cell.text, cell.under) == ("3.21e-3", ("paper 4.70e-3",))
-    assert cell_of(table, "CGNN, fixed", "search").under[0].startswith("5 trials")
+    assert cell_of(table, "CGNN, fixed", "lr").text == "3.21e−3"
+    assert cell_of(table, "CGNN, fixed: paper", "lr").text == "4.70e−3"
+    assert "5 trials" in table.caption
+
+
+def test_like_for_like_needs_all_propagations_and_gives_differences_from_the_continuous_model(tmp_path):
+    base = exact_sample(80.0, 3.0, 15)
+    parts = [
+        rows("cora", "cgnn", base, split_kind="random"),
+        rows("cora", "cgnn_discrete", [value - 1.0 for value in base], split_kind="random"),
+    ]
+    assert propagation.build(written(tmp_path, pd.concat(parts))).rows == ()
+    parts.append(rows("cora", "cgnn_appnp", [value + 0.5 for value in base], split_kind="random"))
+    table = propagation.build(written(tmp_path, pd.concat(parts)))
+    changes = [row.cells["Cora, Δ"].text for row in table.rows]
+    assert changes == ["", "−1.0 [−1.0, −1.0]", "+0.5 [+0.5, +0.5]"]  # paired by split
+
+
+def test_rules_of_random_splits_stand_side_by_side(tmp_path):
+    parts = [rows("cora", "gcn", exact_sample(79.7, 1.2, 15), split_kind="random")]
+    assert split_rules.build(summarised(tmp_path, *parts), made_up.REPORTED).rows == ()
+    parts.append(rows("cora", "gcn", exact_sample(80.6, 1.6, 15), split_kind="component"))
+    (row,) = split_rules.build(summarised(tmp_path, *parts), made_up.REPORTED).rows
+    assert [cell.text for cell in row.cells.values()] == ["80.9 ± 1.1", "79.7 ± 1.2", "80.6 ± 1.6"]
+
+
+def test_the_running_time_has_one_source_and_one_denominator(results):
+    table = running_time.build(results / "profiles.csv", made_up.REPORTED, results / "bench.json")
+    assert cell_of(table, "CGNN, released", "ours, times GCN").numbers["value"] == pytest.approx(1200 / 9)
+    assert cell_of(table, "CGNN, released", "paper, times GCN").text == "55.9"
+    assert cell_of(table, "CGNN, exact", "paper, seconds").text == ""
+
+
+def test_table_1_leaves_out_the_papers_columns_for_other_graphs():
+    graph = generate("my_graph", Parameters())
+    table = datasets.table_of([graph], PRINTED)
+    assert table.columns == ("Nodes", "Edges", "Features", "Classes", "Label rate")
+    assert cell_of(table, "my graph", "Nodes").text == "2,000"
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -148,7 +240,7 @@ def test_every_table_is_written_in_all_formats_and_agrees_with_itself(finished, 
     content = json.loads(paths["json"].read_text())
     with open(paths["csv"], newline="") as stream:
         records = list(csv.DictReader(stream))
-    assert len(records) == len(content["rows"]) * len(content["columns"])  # a row a cell
+    assert len(records) == len(content["rows"]) * len(content["columns"])  # one per cell
     assert paths["tex"].read_text().count(r"\toprule") == 1
     # Every cell of a LaTeX row: as many separators as columns.
     for line in paths["tex"].read_text().splitlines():
@@ -157,13 +249,19 @@ def test_every_table_is_written_in_all_formats_and_agrees_with_itself(finished, 
     assert content["caption"] in paths["md"].read_text()
 
 
-def test_latex_escapes_what_latex_would_misread():
-    assert escape("50 % of a_b & α ± 1") == r"50 \% of a\_b \& $\alpha$ $\pm$ 1"
+def test_each_format_escapes_what_it_would_misread():
+    assert latex.escape("50 % of a_b & α ± 1") == r"50 \% of a\_b \& $\alpha$ $\pm$ 1"
+    assert markdown.escape("a|b *c* <d> `e`") == r"a\|b \*c\* \<d\> \`e\`"
+
+
+def test_tables_without_rows_are_left_out(tmp_path):
+    write_table(Table("speed", "Speed", "Not measured.", "", (), ()), tmp_path / "tables" / "speed")
+    assert load_tables(tmp_path) == {}
 
 
 def test_an_unknown_table_and_a_missing_input_are_named(tmp_path, capsys):
     assert main(["table", "fixd_splits", "--out", str(tmp_path / "x")]) == 2
-    assert "there are fixed_splits" in capsys.readouterr().err
+    assert "there are datasets, fixed_splits" in capsys.readouterr().err
     assert (
         main(
             [
@@ -179,7 +277,7 @@ def test_an_unknown_table_and_a_missing_input_are_named(tmp_path, capsys):
         )
         == 2
     )
-    assert "runs.csv" in capsys.readouterr().err
+    assert "summary.csv" in capsys.readouterr().err
 
 
 def test_without_a_benchmark_the_speed_table_says_so(tmp_path):

@@ -54,8 +54,8 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
         _label(grid[1], [names.model(model) for model in models], "test accuracy (%)")
         caption = (
             f"{_finding(times)} Above: median time per epoch, from {'the benchmark' if benched else 'the profiles'}. "
-            "Below: mean accuracy on the fixed split with its 95 % interval, which the solvers of a model share (preset "
-            f"{protocol.preset}, hyperparameters: {protocol.source})."
+            "Below: mean accuracy on the fixed split with its 95 % interval, which the solvers of a model share "
+            f"(preset {protocol.preset}, hyperparameters: {protocol.source})."
         )
     else:
         figure, grid = panels(1, 1, 1.5)
