@@ -26,8 +26,6 @@ include: CODE / "workflow/rules/common.smk"
 include: CODE / "workflow/rules/data.smk"
 include: CODE / "workflow/rules/search.smk"
 include: CODE / "workflow/rules/train.smk"
-include: CODE / "workflow/rules/sweep.smk"
-include: CODE / "workflow/rules/fidelity.smk"
 include: CODE / "workflow/rules/profile.smk"
 include: CODE / "workflow/rules/analyse.smk"
 include: CODE / "workflow/rules/paper.smk"
@@ -38,10 +36,7 @@ rule all:
     default_target: True
     input:
         rules.data.input,
-        rules.searches.input,
-        rules.runs.input,
-        rules.sweeps.input,
-        rules.fidelity.input,
+        rules.trainings.input,
         rules.profiles.input,
         rules.numbers.input,
         rules.tables.input,

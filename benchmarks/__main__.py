@@ -14,14 +14,19 @@ from benchmarks.machine import describe
 from cgnn.errors import UserError
 from cgnn.files import write_text
 
-PARTS = ("epochs", "memory", "growth")
+PARTS = ("epochs", "memory", "order", "growth")
 DATASETS = ("cora", "citeseer", "pubmed")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="Cora, few repeats and small sizes: half a minute")
-    parser.add_argument("--only", default=",".join(PARTS), help=f"comma-separated parts of {','.join(PARTS)}")
+    parser.add_argument(
+        "--only",
+        default=",".join(PARTS),
+        help=f"comma-separated parts of {','.join(PARTS)}; the others are kept as an earlier run in --out left them",
+    )
+    parser.add_argument("--max-nodes", type=int, help="of the growth table (default: 10,000,000, which takes 16 GiB)")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="torch threads (default: all cores)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/out"), help="folder for bench.json and bench.md")
     options = parser.parse_args(arguments)
@@ -37,20 +42,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # As `cgnn train` has it, for all contestants: weights that decay below 1e-38 would slow every product with them.
     # Before torch starts its threads, since they inherit it.
     torch.set_flush_denormal(True)
-    started = time.perf_counter()
-    content: dict[str, Any] = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "quick": options.quick,
-        "machine": describe(),
-    }
+    earlier = options.out / "bench.json"
+    content: dict[str, Any] = {}
+    if set(parts) != set(PARTS) and earlier.is_file():
+        content = json.loads(earlier.read_text(encoding="utf-8"))
+    content |= {"date": datetime.now(UTC).strftime("%Y-%m-%d"), "quick": options.quick, "machine": describe()}
+    durations = content.setdefault("part_seconds", {})
     from benchmarks.render import markdown
     from benchmarks.requirements import check
 
     for part in parts:
+        started = time.perf_counter()
         for _ in MEASURE[part](content, options):
             content["requirements"] = check(content)
-            content["seconds"] = round(time.perf_counter() - started, 1)
-            # After every dataset and size: a run that is stopped keeps what it has.
+            durations[part] = round(time.perf_counter() - started, 1)
+            content["seconds"] = round(sum(durations.values()), 1)
+            # After every dataset and size: a run that is interrupted keeps what it has.
             write_text(options.out / "bench.json", json.dumps(content, indent=1) + "\n")
             write_text(options.out / "bench.md", markdown(content))
     print(markdown(content))
@@ -82,12 +89,24 @@ def memory(content: dict[str, Any], options: argparse.Namespace) -> Iterator[Non
 
 
 def growth(content: dict[str, Any], options: argparse.Namespace) -> Iterator[None]:
-    from benchmarks.growth import QUICK_SIZES, SIZES, measure_growth
+    from benchmarks.growth import POINTS, QUICK_POINTS, measure_growth
 
     content["growth"] = []
-    for nodes in QUICK_SIZES if options.quick else SIZES:
-        say(f"growth: {nodes:,} nodes")
-        content["growth"] += measure_growth((nodes,), options.threads)
+    for point in QUICK_POINTS if options.quick else POINTS:
+        if options.max_nodes is None or point.nodes <= options.max_nodes:
+            say(f"growth: {point.graph} graph, {point.nodes:,} nodes, {point.solver}")
+            content["growth"].append(measure_growth(point, options.threads))
+            yield
+
+
+def order(content: dict[str, Any], options: argparse.Namespace) -> Iterator[None]:
+    from benchmarks.order import graphs, measure_order
+    from benchmarks.timing import QUICK, Plan
+
+    content["order"] = []
+    for graph in graphs(options.quick):
+        say(f"order: {graph.name}, {graph.num_nodes:,} nodes")
+        content["order"].append(measure_order(graph, options.threads, QUICK if options.quick else Plan()))
         yield
 
 
@@ -95,7 +114,7 @@ def say(text: str) -> None:
     print(f"{datetime.now().strftime('%H:%M:%S')} {text}", flush=True)
 
 
-MEASURE = {"epochs": epochs, "memory": memory, "growth": growth}
+MEASURE = {"epochs": epochs, "memory": memory, "order": order, "growth": growth}
 
 if __name__ == "__main__":
     try:

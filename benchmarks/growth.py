@@ -1,67 +1,119 @@
-"""An epoch's time and memory against the number of nodes, on synthetic graphs up to a million."""
+"""Time and memory of an epoch against the number of nodes, on a random graph and on one with communities.
+
+Each size runs in a process of its own (`python -m benchmarks.growth '{"graph": "community", …}'` prints its row as
+JSON), so that the peak memory of one does not depend on those before it.
+"""
 
 import gc
+import json
+import os
+import resource
+import subprocess
+import sys
 import time
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-import numpy as np
-import torch
+#: Nodes from which fewer repeats are enough, because an epoch lasts long.
+LARGE = 300_000
+#: Nodes from which two are.
+HUGE = 3_000_000
 
-from benchmarks.epochs import settings_of
-from benchmarks.ours import Floor, OurEpoch
-from benchmarks.problem import synthetic_problem
-from benchmarks.timing import threads, timed
-from cgnn.training.device import PeakMemory
+
+@dataclass(frozen=True)
+class Point:
+    """What one row of the growth table measures."""
+
+    graph: str  # random, community
+    nodes: int
+    solver: str = "exact"
+
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
-QUICK_SIZES = (3_000, 10_000)
+POINTS = (
+    *(Point("random", nodes) for nodes in SIZES),
+    *(Point("community", nodes) for nodes in SIZES),
+    Point("community", 1_000_000, "exact_recompute"),
+    Point("community", 10_000_000, "exact_recompute"),
+)
+QUICK_POINTS = (
+    Point("random", 3_000),
+    Point("random", 10_000),
+    Point("community", 10_000),
+    Point("community", 10_000, "exact_recompute"),
+)
 
 
-#: nodes from which fewer repeats are enough, as an epoch lasts long.
-LARGE = 300_000
+def measure_growth(point: Point, threads: int) -> dict[str, Any]:
+    """The row of one point. If its process fails or is killed (memory), the row says so."""
+    command = [sys.executable, "-m", "benchmarks.growth", json.dumps({**asdict(point), "threads": threads})]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        reason = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        return {**asdict(point), "threads": threads, "failed": reason[0]}
+    return json.loads(done.stdout.splitlines()[-1])
 
 
-def measure_growth(sizes: tuple[int, ...], thread_count: int) -> list[dict[str, Any]]:
-    """A row a size: exact solver, Cora's published settings of cgnn."""
-    rows = []
-    for nodes in sizes:
-        started = time.perf_counter()
-        problem = synthetic_problem(nodes)
-        settings = settings_of("cora", "cgnn")
-        prepared = time.perf_counter() - started
-        with threads(thread_count):
-            with PeakMemory(torch.device("cpu")) as peak:
-                epoch = OurEpoch(problem, "cgnn", settings)
-                epoch()
+def measure(point: Point, thread_count: int) -> dict[str, Any]:
+    """Cora's published settings of cgnn. The epoch and its bare products take turns."""
+    import torch
+
+    from benchmarks.cost_model import terms_of
+    from benchmarks.epochs import settings_of
+    from benchmarks.ours import Floor, OurEpoch
+    from benchmarks.problem import community_problem, synthetic_problem
+    from benchmarks.timing import threads, timed
+    from cgnn.training.device import PeakMemory
+
+    started = time.perf_counter()
+    settings = settings_of("cora", "cgnn")
+    make = {"community": community_problem, "random": synthetic_problem}[point.graph]
+    problem = make(point.nodes)
+    gc.collect()
+    prepared = time.perf_counter() - started
+    with threads(thread_count):
+        with PeakMemory(torch.device("cpu")) as peak:
+            epoch = OurEpoch(problem, "cgnn", settings, point.solver)
+            epoch()
             first_loss = epoch.loss
-            gc.collect()
-            seconds = [timed(epoch) for _ in range(4 if nodes >= LARGE else 9)]
-            floor = Floor(problem, settings)
-            floor()
-            floor_seconds = [timed(floor) for _ in range(3 if nodes >= LARGE else 9)]
-        rows.append(
-            {
-                "nodes": nodes,
-                "stored_values": problem.data.edge_index.shape[1] + nodes,
-                "threads": thread_count,
-                "seconds_to_make_graph": round(prepared, 3),
-                "ms_per_epoch": round(1000 * median(seconds), 3),
-                "ms": [round(1000 * value, 3) for value in seconds],
-                "floor_ms": round(1000 * median(floor_seconds), 3),
-                "peak_bytes": peak.bytes,
-                "first_loss": first_loss,
-                "last_loss": epoch.loss,
-            }
-        )
-        del epoch, floor, problem
+            peak.restart()  # what is used once to set up does not count, what it leaves does
+            epoch()
+        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         gc.collect()
-    return rows
+        features = epoch.model.encoder._prepare(problem.data.x, torch.float32)
+        floor = Floor(problem, settings, point.solver, features)
+        floor()
+        rounds = 2 if point.nodes >= HUGE else 4 if point.nodes >= LARGE else 9
+        turns = [(timed(epoch), timed(floor)) for _ in range(rounds)]
+    seconds, floor_seconds = zip(*turns, strict=True)
+    return {
+        **asdict(point),
+        "stored": problem.data.edge_index.shape[1] + point.nodes,
+        "features": int(problem.data.x.values().numel()),
+        "width": settings.hidden,
+        "terms": terms_of(settings),
+        "products": floor.propagations,
+        "threads": thread_count,
+        "seconds_to_make_graph": round(prepared, 3),
+        "ms_per_epoch": round(1000 * median(seconds), 3),
+        "ms": [round(1000 * value, 3) for value in seconds],
+        "floor_ms": round(1000 * median(floor_seconds), 3),
+        "peak_bytes": peak.bytes,
+        "resident_bytes": resident,
+        "first_loss": first_loss,
+        "last_loss": epoch.loss,
+    }
 
 
-def exponent(rows: list[dict[str, Any]], key: str) -> float:
-    """p of the least-squares fit key ∝ nodes^p in logarithms: 1 is linear; NaN from a single size."""
-    if len(rows) < 2:
-        return float("nan")
-    slope, _ = np.polyfit(np.log([row["nodes"] for row in rows]), np.log([row[key] for row in rows]), 1)
-    return float(slope)
+if __name__ == "__main__":
+    import warnings
+
+    warnings.filterwarnings("ignore", message=".*Sparse (CSR|invariant).*")
+    os.environ.setdefault("KINETO_LOG_LEVEL", "6")
+    import torch
+
+    torch.set_flush_denormal(True)
+    wanted = json.loads(sys.argv[1])
+    count = wanted.pop("threads")
+    print(json.dumps(measure(Point(**wanted), count)))

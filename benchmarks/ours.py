@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
+from benchmarks.cost_model import products, terms_of
 from benchmarks.problem import Problem
-from cgnn.dynamics.coefficients import coefficients, default_tolerance, spectral_bound
 from cgnn.dynamics.operator import normalised_adjacency
 from cgnn.dynamics.sparse import sparse_product
 from cgnn.models.registry import build
@@ -18,7 +18,7 @@ from cgnn.training.replicas import seed_dropout
 class OurEpoch:
     """A step, then one evaluation pass for both sets; one replica, preset `released`, the solver as asked.
 
-    Runs with torch's deterministic algorithms, as `cgnn train` does; the other contestants are spared them.
+    Runs with torch's deterministic algorithms, as `cgnn train` does; the other contestants run without them.
     """
 
     def __init__(
@@ -43,17 +43,21 @@ class OurEpoch:
 class Floor:
     """The epoch's bare sparse products, in count and shape: what remains if everything else were free.
 
-    K terms need K − 1 products with Â, in the step's forward pass, in its backward pass and in the evaluation; the
-    encoder needs XW twice and X^T ḡ once. Buffers are there already.
+    The count is that of :func:`benchmarks.cost_model.products`; the encoder needs XW twice and X^T ḡ once. Buffers are
+    allocated before. ``features`` saves memory: those that a model has prepared.
     """
 
-    def __init__(self, problem: Problem, settings: Hyperparameters) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Hyperparameters,
+        solver: str = "exact",
+        features: SparseInput | None = None,
+    ) -> None:
         data, width = problem.data, settings.hidden
-        bound = spectral_bound(torch.tensor(settings.alpha).sigmoid())
-        terms = len(coefficients(settings.t1, "full", "released", bound, default_tolerance(torch.float32)))
         adjacency = normalised_adjacency(data.edge_index, None, data.num_nodes, settings.gamma)
-        features = SparseInput.build(data.x)
-        self.propagations = 3 * (terms - 1)
+        features = features or SparseInput.build(data.x)
+        self.propagations = products(terms_of(settings), solver)
         plan = [(adjacency, self.propagations), (features.matrix, 2), (features.transposed, 1)]
         self.products: list[tuple[Tensor, int, Tensor, Tensor]] = [
             (matrix, count, torch.randn(matrix.shape[1], width), torch.empty(matrix.shape[0], width))

@@ -1,7 +1,7 @@
-"""bench.json as Markdown: `python -m benchmarks.render [JSON] [--docs FILE]`.
+"""bench.json as Markdown: `python -m benchmarks.render [JSON] [--docs FILE …]`.
 
-Without ``--docs`` the whole of it is printed. With it, every block of FILE between ``<!-- bench NAME -->`` and
-``<!-- end -->`` is written anew (NAME is a key of ``BLOCKS``), and the JSON is kept beside FILE as its source.
+Without ``--docs`` the whole of it is printed. With it, every block of the files between ``<!-- bench NAME -->`` and
+``<!-- end -->`` is rewritten (NAME is a key of ``BLOCKS``), and the JSON is kept beside the first file as their source.
 """
 
 import argparse
@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.growth import exponent
-from benchmarks.requirements import memory_spread
+from benchmarks.cost_model import Size, bytes_held, bytes_moved, products
+from benchmarks.requirements import measured, memory_spread
 from cgnn.files import write_text
 
 RECIPES = {
@@ -49,7 +49,7 @@ def milliseconds(value: float) -> str:
 
 
 def epochs_block(content: dict[str, Any]) -> str:
-    """Milliseconds an epoch, and how often the exact epoch of the same model (CGNN for GCN and GAT) fits into it."""
+    """Milliseconds per epoch, also divided by the exact epoch of the same model (of CGNN for GCN and GAT)."""
     parts = []
     for threads in sorted({row["threads"] for row in content.get("rows", [])}, reverse=True):
         rows = [row for row in content["rows"] if row["threads"] == threads]
@@ -84,23 +84,116 @@ def memory_block(content: dict[str, Any]) -> str:
     return table(["peak MiB at t1 =", *(f"{t1:g}" for t1 in times), "spread"], body)
 
 
-def growth_block(content: dict[str, Any]) -> str:
-    """Time and memory against nodes, and the exponents of the fit."""
-    rows = content.get("growth", [])
+def order_block(content: dict[str, Any]) -> str:
+    """One sparse product in both orders of the nodes."""
     body = [
         [
-            f"{row['nodes']:,}",
-            f"{row['ms_per_epoch']:,.1f}",
-            f"{1e6 * row['ms_per_epoch'] / row['nodes'] / 1000:.2f}",
-            f"{row['ms_per_epoch'] / row['floor_ms']:.2f}",
-            f"{row['peak_bytes'] / 2**20:,.0f}",
+            f"{row['graph'].capitalize()}, {row['nodes']:,} nodes",
+            milliseconds(row["original_ms"]),
+            milliseconds(row["reordered_ms"]),
+            f"{row['reordered_ms'] / row['original_ms']:.2f}",
         ]
-        for row in rows
+        for row in content.get("order", [])
     ]
-    header = ["nodes", "ms an epoch", "µs a node", "÷ bare products", "peak MiB"]
-    fits = {"time": "ms_per_epoch", "bare products": "floor_ms", "memory": "peak_bytes"}
-    text = ", ".join(f"{what} nodes^{exponent(rows, key):.2f}" for what, key in fits.items())
-    return f"{table(header, body)}\n\nFitted exponents: {text}."
+    return table(["one product ÂH", "original order, ms", "reverse Cuthill–McKee, ms", "ratio"], body)
+
+
+def growth_block(content: dict[str, Any]) -> str:
+    """Time and memory against nodes."""
+    body = []
+    for row in content.get("growth", []):
+        label = f"{row['graph']}, {row['solver']}, {row['nodes']:,}"
+        if "failed" in row:
+            body.append([label, f"failed: {row['failed']}", "–", "–", "–", "–"])
+            continue
+        body.append(
+            [
+                label,
+                f"{row['ms_per_epoch']:,.1f}",
+                f"{1000 * row['ms_per_epoch'] / row['nodes']:.2f}",
+                f"{row['ms_per_epoch'] / row['floor_ms']:.2f}",
+                f"{row['peak_bytes'] / 2**20:,.0f}",
+                f"{row['resident_bytes'] / 2**30:.1f}",
+            ]
+        )
+    header = ["graph, solver, nodes", "ms per epoch", "µs per node", "÷ bare products", "peak MiB", "resident GiB"]
+    return table(header, body)
+
+
+def model_block(content: dict[str, Any]) -> str:
+    """The cost model beside what was measured."""
+    body = []
+    for row in measured(content):
+        size = Size.of(row)
+        held = bytes_held(size, row["solver"])
+        body.append(
+            [
+                f"{row['graph']}, {row['solver']}, {row['nodes']:,}",
+                f"{row['products']}",
+                f"{row['peak_bytes'] / row['nodes']:,.1f}",
+                f"{held / row['nodes']:,.1f}",
+                f"{row['peak_bytes'] / held:.4f}",
+                f"{bandwidth(row) / 1e9:.1f}",
+            ]
+        )
+    header = [
+        "graph, solver, nodes",
+        "products",
+        "bytes per node, measured",
+        "by the model",
+        "ratio",
+        "GB/s of products",
+    ]
+    return table(header, body)
+
+
+def bandwidth(row: dict[str, Any]) -> float:
+    """Bytes per second of the bare products with Â, if each value moved once. Caches can make it seem higher."""
+    return row["products"] * bytes_moved(Size.of(row)) / (row["floor_ms"] / 1000)
+
+
+#: What a large machine and a cluster are taken to have; bytes per second.
+MEMORY_BANDWIDTH, NETWORK_BANDWIDTH, MACHINES, CUT = 200e9, 3e9, 16, 0.1
+
+
+def prediction_block(content: dict[str, Any]) -> str:
+    """10^8 nodes, from the largest measured graph with communities."""
+    communities = [row for row in measured(content) if row["graph"] == "community"]
+    if not communities:
+        return "No graph with communities was measured."
+    largest = max(communities, key=lambda row: row["nodes"])
+    size = Size.of(largest).grown(10**8)
+    overhead = largest["ms_per_epoch"] / largest["floor_ms"]
+    body = []
+    for solver in ("exact", "exact_recompute"):
+        count = products(size.terms, solver)
+        moved, held = count * bytes_moved(size), bytes_held(size, solver)
+        here = overhead * moved / bandwidth(largest)
+        there = overhead * moved / MEMORY_BANDWIDTH
+        # Each machine receives the states of remote neighbours: at most one per edge that leaves its partition.
+        halo = CUT * (size.stored - size.nodes) / MACHINES * 4 * size.width
+        exchange = count * halo / NETWORK_BANDWIDTH
+        body.append(
+            [
+                solver,
+                f"{held / 2**30:,.0f}",
+                f"{moved / 1e9:,.0f}",
+                f"{here:,.0f}",
+                f"{there:,.0f}",
+                f"{held / MACHINES / 2**30:,.0f}",
+                f"{there / MACHINES:,.1f} + {exchange:,.1f}",
+            ]
+        )
+    header = [
+        "10^8 nodes",
+        "GiB held",
+        "GB moved per epoch",
+        "s per epoch, this machine's bandwidth",
+        f"s per epoch, {MEMORY_BANDWIDTH / 1e9:.0f} GB/s",
+        f"GiB on each of {MACHINES}",
+        f"s per epoch on {MACHINES}, products + exchange",
+    ]
+    return table(header, body)
 
 
 def requirements_block(content: dict[str, Any]) -> str:
@@ -130,7 +223,10 @@ BLOCKS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "requirements": ("requirements", requirements_block),
     "epochs": ("rows", epochs_block),
     "memory": ("memory", memory_block),
+    "order": ("order", order_block),
     "growth": ("growth", growth_block),
+    "model": ("growth", model_block),
+    "prediction": ("growth", prediction_block),
 }
 
 
@@ -141,7 +237,7 @@ def markdown(content: dict[str, Any]) -> str:
 
 
 def fill(document: str, content: dict[str, Any]) -> str:
-    """The document with its blocks written anew; a block whose measurement is missing keeps what it has."""
+    """The document with its blocks rewritten; a block whose measurement is missing is left as it is."""
 
     def block(match: re.Match[str]) -> str:
         key, render = BLOCKS[match[2]]
@@ -153,14 +249,15 @@ def fill(document: str, content: dict[str, Any]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.render", description=__doc__)
     parser.add_argument("json", nargs="?", default="benchmarks/out/bench.json", type=Path)
-    parser.add_argument("--docs", type=Path, help="rewrite this document's blocks")
+    parser.add_argument("--docs", type=Path, nargs="+", help="rewrite the blocks of these documents")
     options = parser.parse_args(arguments)
     content = json.loads(options.json.read_text(encoding="utf-8"))
     if options.docs is None:
         print(markdown(content))
     else:
-        write_text(options.docs, fill(options.docs.read_text(encoding="utf-8"), content))
-        write_text(options.docs.with_suffix(".json"), json.dumps(content, indent=1) + "\n")
+        for document in options.docs:
+            write_text(document, fill(document.read_text(encoding="utf-8"), content))
+        write_text(options.docs[0].with_suffix(".json"), json.dumps(content, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,41 +1,99 @@
-"""``python -m cgnn VERB``: what every rule calls, and what a person can run by hand."""
+"""``python -m cgnn COMMAND``: what every rule calls, and what you can run by hand."""
 
 import argparse
+import os
 import sys
+import textwrap
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from cgnn.errors import UserError
 from cgnn.training.gpus import one_gpu
 
-VERBS = sorted(path.stem for path in (Path(__file__).parent / "cli").glob("[a-z]*.py"))
+COMMANDS = sorted(path.stem for path in (Path(__file__).parent / "cli").glob("[a-z]*.py"))
+#: Commands by what they are for; those that are not named here are called by the rules of the workflow.
+GROUPS = {
+    "Use models and data": ("fetch", "graph", "convert", "split", "check", "train", "search", "profile"),
+    "Follow and check a run": ("status", "cost", "claims", "verify", "publish"),
+}
+RULES = "Called by the workflow's rules; any of them can be repeated by hand"
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose help names the default of every option that has one."""
+
+    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
+        default, text = options.get("default"), options.get("help") or ""
+        if default not in (None, False, "", [], argparse.SUPPRESS) and "default" not in text:
+            options["help"] = f"{text} (default: %(default)s)".strip()
+        return super().add_argument(*names, **options)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Import the asked verb's module alone (torch takes seconds) and run it."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(prog="cgnn", description="Continuous Graph Neural Networks, rebuilt.")
-    subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    asked = [word for word in arguments[:1] if word in VERBS]
-    for verb in asked or VERBS:
-        module = import_module(f"cgnn.cli.{verb}")
-        description = (module.__doc__ or "").strip()
+    """Run a command; without the packages of the workflow, say how to install them."""
+    make_robust()
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] == "cgnn":
+            raise
+        print(f"cgnn: needs the package {error.name}; run `pip install 'cgnn[workflow]'`", file=sys.stderr)
+        return 2
+
+
+def _run(arguments: list[str]) -> int:
+    """Import the module of the requested command only (torch takes seconds) and run it."""
+    requested = [word for word in arguments[:1] if word in COMMANDS]
+    parser = CommandParser(
+        prog="cgnn",
+        usage="cgnn COMMAND [options]",
+        description=None if requested else overview(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    subparsers = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", help=argparse.SUPPRESS, prog="cgnn"
+    )
+    for command in requested or COMMANDS:
+        module = import_module(f"cgnn.cli.{command}")
         subparser = subparsers.add_parser(
-            verb,
-            help=description.splitlines()[0],
-            description=description,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            command, description=(module.__doc__ or "").strip(), formatter_class=argparse.RawDescriptionHelpFormatter
         )
         module.add_arguments(subparser)
         subparser.set_defaults(run=module.run)
+    if not arguments:
+        parser.print_help()
+        return 2
     parsed = parser.parse_args(arguments)
     try:
-        # Here rather than in each verb: CUDA reads which GPU is its own once, when torch starts it.
+        # Here rather than in each command: CUDA reads once, when torch starts it, which GPU belongs to the process.
         with one_gpu(getattr(parsed, "device", "cpu")):
             return parsed.run(parsed) or 0
     except UserError as error:
-        print(f"cgnn {parsed.verb}: {error}", file=sys.stderr)
+        print(f"cgnn {parsed.command}: {error}", file=sys.stderr)
         return 2
+
+
+def overview() -> str:
+    """Every command with the first line of its description, in groups."""
+    named = {name for names in GROUPS.values() for name in names}
+    groups = {**GROUPS, RULES: tuple(name for name in COMMANDS if name not in named)}
+    lines = ["Continuous Graph Neural Networks, rebuilt. `cgnn COMMAND --help` shows the options of a command."]
+    for title, names in groups.items():
+        lines += ["", f"{title}:"]
+        for name in names:
+            if name in COMMANDS:
+                text = (import_module(f"cgnn.cli.{name}").__doc__ or "").strip().splitlines()[0]
+                lines += textwrap.wrap(text, 98, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18)
+    return "\n".join(lines)
+
+
+def make_robust() -> None:
+    """Print what the terminal's encoding lacks (✓ in Latin-1) as `?`, and let Orion's GitPython do without git."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 
 if __name__ == "__main__":

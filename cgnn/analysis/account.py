@@ -7,30 +7,26 @@ import pandas as pd
 
 from cgnn.models import names
 
-#: By aggregate: what a reader calls it, and the folders of its jobs.
-AGGREGATES = {
-    "runs": ("main tables and residual GCN", ("runs", "residual")),
-    "sweeps": ("sweeps of depth and time", ("sweeps",)),
-    "fidelity": ("fidelity table, beyond runs of the main tables", ("fidelity",)),
+#: What a reader calls the stages of seconds.csv.
+STAGES = {
+    "runs": "main tables and residual GCN",
+    "sweeps": "sweeps of depth and time",
+    "fidelity": "fidelity table, beyond runs of the main tables",
+    "curves": "learning curves, beyond runs of the main tables",
+    "search": "hyperparameter search",
 }
-REPLICA = ["dataset", "split", "model", "preset", "variant", "replica"]
+AGGREGATES = ("runs", "sweeps", "fidelity")
 
 
 def cost(results: Path) -> list[dict[str, Any]]:
-    """One entry a stage: trainings, epochs, hours. Hours are None where no times were kept."""
-    stages: list[dict[str, Any]] = []
-    for name, (what, folders) in AGGREGATES.items():
-        rows = read(results / f"{name}.csv")
-        if rows is not None:
-            times = _times([results / folder for folder in folders])
-            if times is not None:
-                rows = rows[~_keys(rows).isin(_keys(times[times["seconds"] == 0]))]  # taken from another stage
-            seconds = None if times is None else float(times["seconds"].sum())
-            stages.append(_stage(what, len(rows), rows.get("epochs"), seconds))
-    trials = read(results / "trials.csv")
-    if trials is not None:
-        seconds = float(trials["seconds"].sum()) if "seconds" in trials else None
-        stages.append(_stage("hyperparameter search", len(trials), None, seconds))
+    """One entry per stage: trainings, epochs and hours; None where they were not recorded."""
+    times = read(results / "seconds.csv")
+    stages = []
+    for stage, what in STAGES.items():
+        rows = pd.DataFrame() if times is None else times[times["stage"] == stage]
+        if len(rows):
+            epochs = (rows["seconds"] / rows["seconds_per_epoch"]).round().sum()
+            stages.append(_stage(what, len(rows), int(epochs) or None, float(rows["seconds"].sum()) / 3600))
     profiles = read(results / "profiles.csv")
     if profiles is not None:
         stages.append(_stage("profiles of memory and time", len(profiles), None, None))
@@ -80,7 +76,7 @@ COLUMNS = [
 
 
 def read(path: Path) -> pd.DataFrame | None:
-    """The file as a frame, or None if it is not there or empty."""
+    """The file as a frame, or None if it does not exist or is empty."""
     try:
         return pd.read_csv(path, low_memory=False)
     except (FileNotFoundError, pd.errors.EmptyDataError):
@@ -91,16 +87,5 @@ def _or_empty(value: object) -> str:
     return "" if value is None or value != value else str(value)
 
 
-def _times(folders: list[Path]) -> pd.DataFrame | None:
-    """Training times lie beside the rows of each job, since they differ from run to run."""
-    files = [path for folder in folders for path in sorted(folder.rglob("*.seconds.csv"))]
-    return pd.concat([pd.read_csv(path) for path in files], ignore_index=True) if files else None
-
-
-def _keys(rows: pd.DataFrame) -> pd.MultiIndex:
-    return pd.MultiIndex.from_frame(rows[REPLICA].fillna("").astype(str))
-
-
-def _stage(what: str, count: int, epochs: Any, seconds: float | None) -> dict[str, Any]:
-    total = None if epochs is None else int(pd.to_numeric(epochs, errors="coerce").fillna(0).sum())
-    return {"what": what, "count": count, "epochs": total, "hours": None if seconds is None else seconds / 3600}
+def _stage(what: str, count: int, epochs: int | None, hours: float | None) -> dict[str, Any]:
+    return {"what": what, "count": count, "epochs": epochs, "hours": hours}

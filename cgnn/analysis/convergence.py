@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import torch
+from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order
 from torch import Tensor
 
 from cgnn.datasets.graph import Graph
@@ -32,7 +34,7 @@ COLUMNS = [
 
 
 def measure(graph: Graph, nodes: int = 400) -> pd.DataFrame:
-    """One row a kind and a time. E is a seeded random projection of the nodes' own features."""
+    """One row per kind and time. E is a seeded random projection of the nodes' own features."""
     if nodes < 2:
         raise UserError(f"--nodes: found {nodes}, expected at least 2")
     chosen, edges = neighbourhood(graph, nodes)
@@ -96,18 +98,11 @@ def measure(graph: Graph, nodes: int = 400) -> pd.DataFrame:
 
 def neighbourhood(graph: Graph, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """The nodes nearest to the one of highest degree, breadth first, and the edges between them, renumbered."""
-    neighbours: list[list[int]] = [[] for _ in range(graph.num_nodes)]
-    for a, b in graph.edges.T.tolist():
-        neighbours[a].append(b)
-        neighbours[b].append(a)
-    first = max(range(graph.num_nodes), key=lambda node: (len(neighbours[node]), -node))
-    order, seen = [first], {first}
-    for node in order:
-        for other in sorted(neighbours[node]):
-            if other not in seen and len(order) < nodes:
-                seen.add(other)
-                order.append(other)
-    chosen = np.array(sorted(order))
+    edges, count = graph.edges, graph.num_nodes
+    adjacency = sparse.csr_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(count, count))
+    first = int(np.bincount(edges.ravel(), minlength=count).argmax())
+    order = breadth_first_order(adjacency + adjacency.T, first, return_predecessors=False)
+    chosen = np.sort(order[:nodes])
     place = np.full(graph.num_nodes, -1)
     place[chosen] = np.arange(len(chosen))
     inside = place[graph.edges]

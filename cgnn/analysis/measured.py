@@ -10,7 +10,7 @@ from cgnn.errors import UserError
 
 
 def load_profiles(path: Path | str) -> pd.DataFrame:
-    """profiles.csv: a row a point."""
+    """profiles.csv: one row per point."""
     try:
         profiles = pd.read_csv(path)
     except pd.errors.EmptyDataError:
@@ -27,7 +27,7 @@ def seconds_list(row: Any) -> list[float]:
 
 
 def load_bench(path: Path | str | None) -> list[dict[str, Any]]:
-    """Epochs of the benchmark's JSON (dataset, threads, model, recipe, ms_per_epoch, ms); no file, no rows."""
+    """Epochs of the benchmark's JSON (dataset, threads, model, recipe, ms_per_epoch, ms); none if it does not exist."""
     if path is None or not Path(path).is_file():
         return []
     try:
@@ -52,7 +52,7 @@ def most_threads(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def bench_seconds(rows: list[dict[str, Any]], dataset: str, method: str) -> list[float]:
-    """Seconds an epoch of one method, each repeat, or the median where repeats were not kept."""
+    """Seconds per epoch of one method, each repeat, or the median where repeats were not kept."""
     for row in most_threads(rows):
         if row.get("dataset") == dataset and bench_name(row) == method:
             return [float(value) / 1000 for value in row.get("ms") or [row["ms_per_epoch"]]]

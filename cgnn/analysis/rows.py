@@ -32,7 +32,7 @@ class Protocol:
 
 
 def load_rows(path: Path | str) -> pd.DataFrame:
-    """A runs, sweeps or fidelity file; the columns every comparison needs must be there."""
+    """A runs, sweeps or fidelity file; an error names a column that every comparison needs and it lacks."""
     try:
         rows = pd.read_csv(path, dtype={"split": str, "variant": str}, low_memory=False)
     except pd.errors.EmptyDataError:
@@ -49,14 +49,14 @@ def load_rows(path: Path | str) -> pd.DataFrame:
 
 
 def protocols(rows: pd.DataFrame) -> list[Protocol]:
-    """Those the rows hold, the main one first."""
+    """The protocols that the rows hold, the main one first."""
     held = {tuple(pair) for pair in rows[["hyperparameter_source", "preset"]].drop_duplicates().itertuples(index=False)}
     ordered = [pair for pair in PROTOCOLS if pair in held] + sorted(held - set(PROTOCOLS))
     return [Protocol(*pair) for pair in ordered]
 
 
 def choose_protocol(rows: pd.DataFrame, preset: str | None = None, source: str | None = None) -> Protocol:
-    """The asked protocol, or the main one of those the rows hold."""
+    """The requested protocol, or the main one of those that the rows hold."""
     held = protocols(rows)
     fitting = [p for p in held if (preset in (None, p.preset)) and (source in (None, p.source))]
     if not fitting:
@@ -78,7 +78,7 @@ def cell(rows: pd.DataFrame, **where: object) -> pd.DataFrame:
 
 
 def finished(rows: pd.DataFrame, column: str = "test_accuracy") -> pd.DataFrame:
-    """Those that ended well and carry the column's number."""
+    """The rows of finished runs that have a number in the column."""
     return rows[(rows["status"] == OK) & rows[column].notna()]
 
 

@@ -104,5 +104,7 @@ def load_summary(path: Path | str) -> pd.DataFrame:
 
 def _layers(rows: pd.DataFrame) -> float:
     """The number of layers that all rows of a cell share, or nan."""
-    values = pd.to_numeric(rows["layers"], errors="coerce").unique() if "layers" in rows else []
+    if "layers" not in rows:
+        return math.nan
+    values = pd.to_numeric(rows["layers"], errors="coerce").unique()
     return float(values[0]) if len(values) == 1 else math.nan

@@ -2,7 +2,7 @@
 
   python -m cgnn convergence --graph R/data/cora/graph.npz [--nodes 400] --out R/convergence.csv
 
-Takes the ``--nodes`` nodes nearest to the one of highest degree, small enough for a dense
+Takes the ``--nodes`` nodes nearest to the one of highest degree, few enough for a dense
 eigendecomposition, and writes the distance to the limit at each t for the printed derivative without
 and with weights, by the exact solver and by the closed form, and the norm for the released derivative,
 which has no limit.

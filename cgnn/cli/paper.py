@@ -21,8 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    from cgnn.analysis.tree import check_results
     from cgnn.render.paper import compile_paper
 
+    check_results(args.results)
     origin = commit_and_date()
     compile_paper(args.results, args.source, args.reported, args.out, origin=origin, data=args.data, png=args.png)
     print(args.out)

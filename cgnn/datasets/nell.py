@@ -1,7 +1,7 @@
 """NELL (Carlson et al. 2010, as Planetoid packs it), whole or with the labels that can be recovered.
 
 The paper made a split of its own for NELL and did not publish it, so the fixed split here is ours: one
-seeded draw of 1 node a class for training, 500 for validation and 1,000 for test. Of the 210 label columns
+seeded draw of 1 node per class for training, 500 for validation and 1,000 for test. Of the 210 label columns
 105 are in use; the others have no node anywhere and take no part.
 """
 

@@ -1,7 +1,9 @@
 """The only file that touches the network: one resumable download, and one call of pip."""
 
+import resource
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -10,6 +12,10 @@ READ_SECONDS = 30.0
 ATTEMPTS = 3
 BACK_OFF_SECONDS = 0.5
 CHUNK = 1 << 14
+#: Of one file, all attempts together: a server that sends a byte now and then never runs into a read timeout.
+DEADLINE_SECONDS = 1800.0
+#: Several times the largest known file.
+MAX_BYTES = 1 << 28
 
 
 class NetworkError(Exception):
@@ -28,23 +34,59 @@ def download(
     read_seconds: float = READ_SECONDS,
     attempts: int = ATTEMPTS,
     back_off_seconds: float = BACK_OFF_SECONDS,
+    deadline_seconds: float = DEADLINE_SECONDS,
+    max_bytes: int = MAX_BYTES,
 ) -> None:
-    """Fetch ``url`` into ``target``; what a broken transfer left in ``target.part`` is continued, not repeated."""
+    """Fetch ``url`` into ``target``; what a broken transfer left in ``target.part`` is continued, not repeated.
+
+    All attempts together take at most ``deadline_seconds``, and more than ``max_bytes`` are refused.
+    """
+    stop = threading.Event()
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            _attempts(url, target, (connect_seconds, read_seconds), attempts, back_off_seconds, max_bytes, stop)
+        except BaseException as error:
+            failure.append(error)
+
+    # A thread, since no timeout of a socket bounds the whole: it ends by itself at its next chunk after the deadline.
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    worker.join(deadline_seconds)
+    if worker.is_alive():
+        stop.set()
+        raise NetworkError(f"{url.rpartition('/')[2]}: not finished after {deadline_seconds:g} s, given up")
+    if failure:
+        raise failure[0]
+
+
+def _attempts(
+    url: str,
+    target: Path,
+    timeouts: tuple[float, float],
+    attempts: int,
+    back_off_seconds: float,
+    max_bytes: int,
+    stop: threading.Event,
+) -> None:
     partial = target.with_name(target.name + ".part")
     partial.parent.mkdir(parents=True, exist_ok=True)
     for attempt in range(attempts):
         try:
-            _transfer(url, partial, (connect_seconds, read_seconds))
-            partial.replace(target)
+            _transfer(url, partial, timeouts, max_bytes, stop)
+            if not stop.is_set():
+                partial.replace(target)
             return
         except _Transient as error:
-            if attempt == attempts - 1:
+            if attempt == attempts - 1 or stop.is_set():
                 raise NetworkError(f"{error} ({attempts} attempts)") from error
             time.sleep(back_off_seconds * 2**attempt)
 
 
-def _transfer(url: str, partial: Path, timeouts: tuple[float, float]) -> None:
+def _transfer(url: str, partial: Path, timeouts: tuple[float, float], max_bytes: int, stop: threading.Event) -> None:
     import requests
+    import urllib3
     from tqdm import tqdm
 
     name = url.rpartition("/")[2]
@@ -62,21 +104,30 @@ def _transfer(url: str, partial: Path, timeouts: tuple[float, float]) -> None:
             if response.status_code not in (200, 206):
                 raise NetworkError(f"{name}: HTTP {response.status_code} {response.reason}")
             resumed = response.status_code == 206
-            size = int(response.headers["Content-Length"]) if "Content-Length" in response.headers else None
-            total = None if size is None else size + (have if resumed else 0)
+            # A server may send anything as a length; the sha256 decides, so a bad one is as good as none.
+            length = response.headers.get("Content-Length", "")
+            received = have if resumed else 0
+            total = int(length) + received if length.isascii() and length.isdigit() and len(length) < 19 else None
+            if (total or 0) > max_bytes:
+                raise NetworkError(f"{name}: {total:,} bytes are announced, expected at most {max_bytes:,}")
             with (
                 open(partial, "ab" if resumed else "wb") as stream,
                 # disable=None: a bar on a terminal, silence in a log.
-                tqdm(
-                    total=total, initial=have if resumed else 0, unit="B", unit_scale=True, desc=name, disable=None
-                ) as bar,
+                tqdm(total=total, initial=received, unit="B", unit_scale=True, desc=name, disable=None) as bar,
             ):
                 for chunk in response.iter_content(CHUNK):
+                    received += len(chunk)
+                    if received > max_bytes:
+                        stream.truncate(0)
+                        raise NetworkError(f"{name}: more than {max_bytes:,} bytes arrived, expected at most as many")
+                    if stop.is_set():
+                        return
                     stream.write(chunk)
                     bar.update(len(chunk))
             if total is not None and partial.stat().st_size < total:
                 raise _Transient(f"{name}: the connection ended after {partial.stat().st_size} of {total} bytes")
-    except requests.exceptions.RequestException as error:
+    # Beside its own errors requests lets through those of urllib3 and what a nonsensical header or redirect raises.
+    except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError, ValueError, UnicodeError) as error:
         raise _Transient(f"{name}: {_plain(error)}") from error
 
 
@@ -88,7 +139,13 @@ def _plain(error: Exception) -> str:
     return f"{type(error).__name__}: {reason}"
 
 
-def pip_download(requirement: str, folder: Path, *options: str) -> Path:
+def pip_download(
+    requirement: str,
+    folder: Path,
+    *options: str,
+    deadline_seconds: float = DEADLINE_SECONDS,
+    max_bytes: int = MAX_BYTES,
+) -> Path:
     """Download one wheel with the user's own pip settings (index, proxy, certificates); never install it."""
     command = [
         sys.executable,
@@ -108,7 +165,18 @@ def pip_download(requirement: str, folder: Path, *options: str) -> Path:
         str(folder),
         *options,
     ]
-    finished = subprocess.run([*command, requirement], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        finished = subprocess.run(
+            [*command, requirement],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=deadline_seconds,
+            # pip has no option for it: no file of this process may become larger.
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, max_bytes)),
+        )
+    except subprocess.TimeoutExpired as error:
+        raise NetworkError(f"pip download {requirement}: not finished after {deadline_seconds:g} s") from error
     wheels = list(folder.glob("*.whl"))
     if finished.returncode or len(wheels) != 1:
         raise NetworkError(f"pip download {requirement}: {_why(finished.stdout)}")

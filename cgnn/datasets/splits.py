@@ -1,15 +1,23 @@
-"""Which nodes are for training, validation and test: the paper's fixed splits and seeded random ones."""
+"""Which nodes are for training, validation and test: a graph's fixed split, and seeded random ones by rule."""
 
 import hashlib
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from cgnn.errors import UserError
 from cgnn.files import write_text
 from cgnn.seeds import derive_seed
+
+if TYPE_CHECKING:
+    from cgnn.datasets.graph import Graph
 
 PARTS = ("train", "validation", "test")
 
@@ -45,29 +53,115 @@ class Split:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class SplitSizes:
+    """Sizes of a random split: numbers of nodes, or fractions below 1.
+
+    ``per_class`` is for training: nodes per class, or a fraction of every class. A fraction for ``validation`` or
+    ``test`` is one of all labelled nodes.
+    """
+
+    per_class: float = 20
+    validation: float = 500
+    test: float = 1000
+
+
+#: NELL has classes with a single labelled node, so the paper trains on one node per class.
+PER_CLASS = {"nell": 1, "nell_partial": 1}
+
+
+def split_sizes(config: Mapping[str, Any] | None, dataset: str) -> SplitSizes:
+    """The sizes of a dataset's random splits: the paper's, as changed by ``protocol.split_sizes`` of a config."""
+    section = config["protocol"]["split_sizes"] if config is not None else {}
+    paper = {"per_class": PER_CLASS.get(dataset, SplitSizes.per_class)}
+    return SplitSizes(**{**paper, **section.get("default", {}), **section.get(dataset, {})})
+
+
+#: The rules by which a split may be drawn; a split is called after its rule and its number, such as ``pool03``.
+#: ``search`` draws as ``random`` does, under names that no table uses.
+RULES = ("random", "pool", "component", "search")
+
+
+def rule_of(name: str) -> str | None:
+    """The rule that a split's name asks for, or None if it is not the name of a drawn split."""
+    found = re.fullmatch(rf"({'|'.join(RULES)})[0-9]+", name)
+    return found[1] if found else None
+
+
+def make_split(graph: "Graph", name: str, sizes: SplitSizes | None = None, seed: int = 0) -> Split:
+    """The split called ``name``: the graph's own if it is ``fixed``, else one drawn by the rule in its name.
+
+    - ``random00``, ``search00``: from all labelled nodes;
+    - ``component00``: from the labelled nodes of the largest connected component;
+    - ``pool00``: the nodes of the fixed split reshuffled. Each part keeps its size, and the training nodes their
+      number per class; ``sizes`` is not used.
+    """
+    rule = rule_of(name)
+    if rule is None and name != "fixed":
+        expected = ", ".join(f"{rule}00" for rule in RULES)
+        raise UserError(f"split {name!r}: expected fixed, or a rule and a number: {expected}, …")
+    if name == "fixed" or rule == "pool":
+        if graph.fixed_split is None:
+            raise UserError(
+                f"{graph.name} has no fixed split, which the split {name!r} needs; put arrays train, validation and "
+                "test into its npz, or use random splits (random00, random01, …)."
+            )
+        return graph.fixed_split if name == "fixed" else _reshuffled(graph, name, seed)
+    labels = graph.labels
+    if rule == "component":
+        labels = np.where(_in_largest_component(graph.edges, graph.num_nodes), labels, -1)
+    sizes = sizes or split_sizes(None, graph.name)
+    return random_split(labels, dataset=graph.name, name=name, seed=seed, **vars(sizes))
+
+
 def random_split(
     labels: np.ndarray,
     *,
     dataset: str,
     name: str,
-    per_class: int = 20,
-    validation: int = 500,
-    test: int = 1000,
+    per_class: float = SplitSizes.per_class,
+    validation: float = SplitSizes.validation,
+    test: float = SplitSizes.test,
     seed: int = 0,
 ) -> Split:
-    """``per_class`` labelled nodes a class for training, then ``validation`` and ``test`` of the labelled rest.
+    """``per_class`` labelled nodes per class for training, then ``validation`` and ``test`` of the labelled rest.
 
-    The same (dataset, name, seed) gives the same split on any machine. Classes of which no node is labelled
-    (NELL's archive has 210 label columns and uses 105) are not in the graph and take no part; a class with
-    fewer than ``per_class`` labels is an error.
+    The same (dataset, name, seed) gives the same split on any machine. Classes without a labelled node (NELL's archive
+    has 210 label columns and uses 105) are left out; a class with fewer than ``per_class`` labels is an error.
     """
+    classes, available = np.unique(labels[labels >= 0], return_counts=True)
+    sizes = SplitSizes(per_class, validation, test)
+    return _draw(labels, classes, *_counts(dataset, name, classes, available, sizes), dataset, name, seed)
+
+
+def _reshuffled(graph: "Graph", name: str, seed: int) -> Split:
+    fixed = graph.fixed_split
+    assert fixed is not None
+    pool = np.full_like(graph.labels, -1)
+    nodes = np.concatenate([fixed.train, fixed.validation, fixed.test])
+    pool[nodes] = graph.labels[nodes]
+    classes = np.unique(graph.labels[nodes])
+    train = np.bincount(np.searchsorted(classes, graph.labels[fixed.train]), minlength=len(classes))
+    return _draw(pool, classes, train, len(fixed.validation), len(fixed.test), graph.name, name, seed)
+
+
+def _draw(
+    labels: np.ndarray,
+    classes: np.ndarray,
+    train_counts: np.ndarray,
+    validation: int,
+    test: int,
+    dataset: str,
+    name: str,
+    seed: int,
+) -> Split:
+    """``train_counts[i]`` nodes of ``classes[i]``, then ``validation`` and ``test`` of the other labelled nodes."""
     order = _permutation(np.flatnonzero(labels >= 0), derive_seed(dataset, name, seed, "split"))
-    classes, sizes = np.unique(labels[order], return_counts=True)
-    _check_sizes(dataset, name, classes, sizes, per_class, validation, test)
-    # A stable sort by class keeps the random order inside each class: its first `per_class` are the draw.
+    # A stable sort by class keeps the random order inside each class: its first nodes are the draw.
     by_class = order[np.argsort(labels[order], kind="stable")]
-    rank = np.arange(len(by_class)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    train = by_class[rank < per_class]
+    available = np.bincount(np.searchsorted(classes, labels[order]), minlength=len(classes))
+    rank = np.arange(len(by_class)) - np.repeat(np.cumsum(available) - available, available)
+    train = by_class[rank < np.repeat(train_counts, available)]
     rest = order[~np.isin(order, train)]
     return Split(
         name=name,
@@ -75,6 +169,13 @@ def random_split(
         validation=np.sort(rest[:validation]),
         test=np.sort(rest[validation : validation + test]),
     )
+
+
+def _in_largest_component(edges: np.ndarray, nodes: int) -> np.ndarray:
+    """Whether each node belongs to the largest connected component; of equally large ones, to the first."""
+    adjacency = sparse.coo_array((np.ones(edges.shape[1], dtype=np.int8), tuple(edges)), shape=(nodes, nodes))
+    _, component = csgraph.connected_components(adjacency, directed=False)
+    return component == np.bincount(component).argmax()
 
 
 def save_split(split: Split, path: Path | str, *, dataset: str, seed: int | None, graph_sha256: str) -> None:
@@ -110,7 +211,7 @@ def load_split(path: Path | str, *, graph_sha256: str | None = None) -> Split:
         )
     if graph_sha256 is not None and made_for != graph_sha256:
         raise UserError(
-            f"{path}: made for a graph with sha256 {made_for}, but the graph at hand has {graph_sha256}. "
+            f"{path}: made for a graph with sha256 {made_for}, but this graph has {graph_sha256}. "
             "Delete it and run `cgnn split` on this graph."
         )
     return split
@@ -122,24 +223,43 @@ def _permutation(nodes: np.ndarray, seed: int) -> np.ndarray:
     return nodes[np.argsort(keys, kind="stable")]
 
 
-def _check_sizes(
-    dataset: str, name: str, classes: np.ndarray, sizes: np.ndarray, per_class: int, validation: int, test: int
-) -> None:
-    for key, value, least in (("per_class", per_class, 1), ("validation", validation, 0), ("test", test, 0)):
-        if value < least:
-            raise UserError(f"split {name} of {dataset}: {key} is {value}, expected at least {least}.")
+def _counts(
+    dataset: str, name: str, classes: np.ndarray, available: np.ndarray, sizes: SplitSizes
+) -> tuple[np.ndarray, int, int]:
+    """The sizes as numbers of nodes, checked against what the graph has."""
+    where = f"split {name} of {dataset}"
+    key = f"protocol.split_sizes.{dataset}"
+    for part, least in (("per_class", 1), ("validation", 0), ("test", 0)):
+        value = getattr(sizes, part)
+        if not (0 < value < 1 or (value >= least and float(value).is_integer())):
+            raise UserError(
+                f"{where}: {part} is {value}, expected a whole number of at least {least} or a fraction between 0 and "
+                f"1. It is set by {key} in the config, or by --{part.replace('_', '-')}."
+            )
     if not len(classes):
-        raise UserError(f"split {name} of {dataset}: no node has a label, so there is nothing to draw from.")
-    if sizes.min() < per_class:
-        small = ", ".join(f"class {c} has {s}" for c, s in zip(classes, sizes, strict=True) if s < per_class)
+        raise UserError(f"{where}: no node has a label, so there is nothing to draw from.")
+    labelled = int(available.sum())
+    train = np.maximum(1, [_nodes(sizes.per_class, int(n)) for n in available])
+    validation, test = _nodes(sizes.validation, labelled), _nodes(sizes.test, labelled)
+    if (available < train).any():
+        pairs = zip(classes, available, train, strict=True)
+        small = ", ".join(f"class {c} has {n}" for c, n, wanted in pairs if n < wanted)
         raise UserError(
-            f"split {name} of {dataset}: {small} labelled nodes, fewer than per_class = {per_class}. "
-            f"Ask for at most {sizes.min()} a class, or merge small classes."
+            f"{where}: {small} labelled nodes, fewer than per_class = {sizes.per_class}. Set {key}.per_class in the "
+            f"config (or --per-class) to at most {available.min()}, or to a fraction of every class such as 0.1, or "
+            "merge small classes."
         )
-    labelled, wanted = int(sizes.sum()), per_class * len(classes) + validation + test
+    wanted = int(train.sum()) + validation + test
     if wanted > labelled:
+        per_class = f"{train[0]} × {len(classes)} classes" if len(set(train)) == 1 else f"{train.sum()} training"
         raise UserError(
-            f"split {name} of {dataset}: the parts would overlap: {per_class} × {len(classes)} classes + "
-            f"{validation} validation + {test} test = {wanted} nodes, but only {labelled} have a label. "
-            "Ask for a smaller per_class, validation or test."
+            f"{where}: the parts would overlap: {per_class} + {validation} validation + {test} test = {wanted} nodes, "
+            f"but only {labelled} have a label. Set smaller sizes, or fractions such as 0.2, in {key} in the config "
+            f"({{per_class: 0.1, validation: 0.2, test: 0.5}}), or with --per-class, --validation and --test."
         )
+    return train, validation, test
+
+
+def _nodes(size: float, of: int) -> int:
+    """A size as a number of nodes. The small number keeps 0.29 × 100 from becoming 28 by rounding."""
+    return int(size) if size >= 1 or size == 0 else int(size * of + 1e-9)

@@ -1,4 +1,4 @@
-"""Graphs made to order: a planted partition whose classes have words of their own, at any size."""
+"""Synthetic graphs of any size: a planted partition whose classes have words of their own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -17,7 +17,7 @@ from cgnn.seeds import derive_seed
 class Parameters:
     """``homophily`` is the share of edges inside a class; ``degree`` and ``words`` are means over nodes.
 
-    The fixed split has 20 a class, 500 and 1,000 nodes, or less on a graph too small for that.
+    The fixed split has 20 training nodes per class, 500 validation and 1,000 test nodes, or fewer on a small graph.
     """
 
     nodes: int = 2000

@@ -45,7 +45,7 @@ def _integrate(ode: LinearODE, t1: float, method: str, adjoint: bool, **settings
     if t1 == 0:
         return ode.E.clone()
     channels = ode.E.shape[-1]
-    # Augmentation: the columns beyond d start at zero and are thrown away at the end.
+    # Augmentation: the columns beyond d start at zero and are discarded at the end.
     start = torch.nn.functional.pad(ode.E, (0, ode.state_width - channels))
     source = {"flows": start, "cut": start.detach(), "none": None}[ode.source]
     times = torch.tensor([0.0, t1], dtype=torch.float64, device=start.device)
@@ -53,9 +53,9 @@ def _integrate(ode: LinearODE, t1: float, method: str, adjoint: bool, **settings
     if not adjoint:
         H = torchdiffeq.odeint(derivative, start, times, method=method, **settings)[-1]
     else:
-        # The adjoint only returns gradients for what is listed here; without E among them the encoder
-        # would learn through H(0) alone.
-        listed = (ode.alpha, ode.weight, source)
+        # The adjoint only returns gradients for what is listed here; without E the encoder would learn through
+        # H(0) alone.
+        listed = (ode.alpha, ode.weight, source, ode.propagation.learned)
         parameters = tuple(p for p in listed if p is not None and p.requires_grad)
         H = torchdiffeq.odeint_adjoint(derivative, start, times, method=method, adjoint_params=parameters, **settings)[
             -1

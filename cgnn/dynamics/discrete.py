@@ -53,14 +53,15 @@ def propagate(
 ) -> Tensor:
     """H after ``steps`` steps from H(0) = E; differentiable in E and α.
 
-    ``source`` says whether the gradient flows through the term with E that each step adds, or only through H(0). The
-    hybrid has no such choice: its gradient always flows. Memory grows with the steps, as in any deep network.
+    ``source`` says whether the gradient flows through the term with E that each Euler step adds, or only through H(0).
+    In the other two kinds it always flows: without that term only α^n of the gradient would reach E after n steps, less
+    than weight decay takes away. Memory grows with the steps, as in any deep network.
 
     Shapes: E (n, d) or (n, R, d); alpha (n,) or (n, R); result like E.
     """
     if steps < 0:
         raise UserError(f"discrete steps: found {steps}, expected at least 0")
-    cut = source == "cut" and kind != "hybrid"
+    cut = source == "cut" and kind == "euler"
     return _Steps.apply(E, alpha, propagation, _RULES[kind, propagation.derivative], steps, cut)
 
 

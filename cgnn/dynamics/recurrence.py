@@ -2,7 +2,7 @@
 
 A series has K coefficients c_0 … c_{K−1}, each a number (without weights) or a matrix (with weights,
 acting on the state from the right). States are flat, (n, d) or (n, R·d). The α here is α/b, scaled so
-that X = I − 2 D_α R has its spectrum in [−1, 1]. No function here is recorded by autograd.
+that X = I − 2 D_α R has its spectrum in [−1, 1]. No function here is recorded by autograd, except ``times``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,6 +32,13 @@ def scaled(x: Tensor, c: float | Tensor) -> Tensor:
     if not isinstance(c, Tensor):
         return x * c
     return x @ c if c.dim() == 2 else add_scaled_(torch.zeros_like(x), x, c)
+
+
+def times(x: Tensor, c: float | Tensor) -> Tensor:
+    """x c for x (n, d) or (n, R, d), recorded by autograd."""
+    if not isinstance(c, Tensor):
+        return x * c
+    return x @ c if c.dim() == 2 else torch.einsum("nri,rij->nrj", x, c)
 
 
 def remainders(c: Series) -> Series:

@@ -24,8 +24,24 @@ SOLVER_MODULES = {name: target.split(":")[0] for name, target in SOLVERS.items()
 
 
 def solve(solver: str, ode: "LinearODE", t1: float, **options: float) -> "Tensor":
-    """H(t1) of ``ode`` by the named solver; ``options`` are its own (tolerance; rtol, atol; step)."""
+    """H(t1) by the named solver.
+
+    Args:
+        solver (str): a key of SOLVERS.
+        ode (LinearODE): the equation.
+        t1 (float): ending time, at least 0.
+        **options: the solver's own: ``tolerance`` (exact), ``rtol`` and ``atol`` (dopri5), ``step`` (rk4).
+    """
     if solver not in SOLVERS:
         raise UserError(f"solver: found {solver!r}, expected one of {', '.join(SOLVERS)}")
     module, function = SOLVERS[solver].split(":")
-    return getattr(import_module(module), function)(ode, t1, **options)
+    try:
+        chosen = getattr(import_module(module), function)
+    except ModuleNotFoundError as error:
+        if error.name != "torchdiffeq":
+            raise
+        raise UserError(
+            f"solver: {solver!r} needs torchdiffeq, which is not installed; run `pip install torchdiffeq`, "
+            "or use 'exact' or 'exact_recompute'"
+        ) from None
+    return chosen(ode, t1, **options)

@@ -2,14 +2,14 @@
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
-from torch_geometric.nn import APPNP as PyGPropagation
 
-from cgnn.dynamics.operator import symmetric_product
-from cgnn.models.gcn_layer import Propagation, cached_propagation
+from cgnn.errors import UserError
+from cgnn.models.gcn_layer import gcn_norm
 from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import dropout as quick_dropout
-from cgnn.models.sparse_input import SparseLinear
+from cgnn.models.sparse_input import SparseInput, SparseLinear, sparse_times_dense
 from cgnn.paper.fidelity import Fidelity
 from cgnn.paper.hyperparameters import Hyperparameters
 
@@ -21,11 +21,12 @@ class APPNP(nn.Module):
         Z_0 = \mathrm{dropout}(\mathrm{ReLU}(\mathrm{dropout}(X) W_1 + b_1)) W_2 + b_2, \quad
         Z_{k+1} = (1 - \tau)\,\mathrm{dropout}(\hat A) Z_k + \tau Z_0
 
-    The propagation is PyG's layer where edges are dropped, and a sparse product otherwise.
+    Without dropout of Â the propagation is PyG's layer. With it the two differ: PyG's layer drops, in each step, from
+    what the step before left, so that hardly an edge is left after ten steps; the paper's code drops from Â anew.
 
     Args:
         teleport: τ, the probability of a restart (the paper's α).
-        edge_dropout: of Â, drawn anew in every step.
+        edge_dropout: of the entries of Â.
 
     Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
     """
@@ -45,15 +46,12 @@ class APPNP(nn.Module):
         self.encoder = SparseLinear(in_channels, hidden, dropout=input_dropout)
         self.decoder = nn.Linear(hidden, out_channels)
         self.steps, self.teleport, self.edge_dropout, self.dropout = layers, teleport, edge_dropout, dropout
-        self._pyg = PyGPropagation(layers, teleport, dropout=edge_dropout, normalize=False)
-        self._fused: GraphCache[Propagation] = GraphCache()
-        self._edges: GraphCache[Propagation] = GraphCache()
+        self._propagation: GraphCache[SparseInput] = GraphCache()
 
     def reset_parameters(self) -> None:
         self.encoder.reset_parameters()
         self.decoder.reset_parameters()
-        self._fused.clear()
-        self._edges.clear()
+        self._propagation.clear()
 
     def parameter_groups(self, weight_decay: float) -> list[dict[str, Any]]:
         """The paper's L2 term acts on the first layer's weights alone."""
@@ -64,15 +62,24 @@ class APPNP(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         hidden = quick_dropout(self.encoder(x).relu(), self.dropout, self.training)
         start = self.decoder(hidden)
-        if self.training and self.edge_dropout > 0:
-            return self._pyg(start, *cached_propagation(self._edges, edge_index, edge_weight, x, start, fused=False))
-        propagation = cached_propagation(self._fused, edge_index, edge_weight, x, start)
-        if len(propagation) == 2:  # a directed graph, or weights that are learned
-            return self._pyg(start, *propagation)
-        Z = start
+        settings = (x.size(0), start.dtype)
+        matrix = self._propagation.get(
+            (edge_index, edge_weight), settings, lambda: _matrix(edge_index, edge_weight, start)
+        )
+        Z, p = start, self.edge_dropout if self.training else 0.0
         for _ in range(self.steps):
-            Z = (1 - self.teleport) * symmetric_product(propagation[0], Z) + self.teleport * start
+            Z = (1 - self.teleport) * sparse_times_dense(matrix, Z, p) + self.teleport * start
         return Z
+
+
+def _matrix(edge_index: Tensor, edge_weight: Tensor | None, like: Tensor) -> SparseInput:
+    """GCN's Â for the nodes and the dtype of ``like``."""
+    if edge_weight is not None and edge_weight.requires_grad:
+        raise UserError("edge_weight: APPNP has no gradient with respect to edge weights; pass edge_weight.detach()")
+    nodes = like.size(0)
+    (source, target), weight = gcn_norm(edge_index, edge_weight, nodes, like.dtype)
+    place = torch.stack([target, source])  # out_i = Σ_j w_(j→i) z_j: the target is the row
+    return SparseInput.build(torch.sparse_coo_tensor(place, weight, (nodes, nodes), check_invariants=False))
 
 
 def build(data: Any, hyperparameters: Hyperparameters, fidelity: Fidelity) -> APPNP:

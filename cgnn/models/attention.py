@@ -15,16 +15,17 @@ gradient of out and γ_i = ḡ_i / S_i, its gradient is
 The second term of l̄ is the softmax's: Σ_k f_ik ⟨γ_i, x_k⟩ / S_i, a sum over edges, is a product of nodes.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
-from torch_geometric.nn import GATConv
 
 from cgnn.dynamics.sparse import csr_tensor, sparse_product, with_values
 from cgnn.models.random_streams import dropout
+from cgnn.models.sparse_layer import GlorotLinear, glorot
 
 
 class PerHead(NamedTuple):
@@ -152,10 +153,43 @@ def _on_edges(pattern: Tensor, left: Tensor, right: Tensor) -> Tensor:
     return torch.sparse.sampled_addmm(pattern, left, right.t(), beta=0).values()
 
 
-class FusedGATConv(GATConv):
-    """GATConv without edge features on an :class:`AttentionPattern`, with GATConv's parameters and initialisation."""
+class FusedGATConv(nn.Module):
+    """PyG's ``GATConv`` without edge features, on an :class:`AttentionPattern`, which holds the self-loops.
 
-    def forward(self, x: Tensor, pattern: AttentionPattern) -> Tensor:  # type: ignore[override]
+    Parameters, their names and their initialisation are GATConv's.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        heads: int = 1,
+        concat: bool = True,
+        negative_slope: float = 0.2,
+        dropout: float = 0.0,
+        add_self_loops: bool = False,
+        residual: bool = False,
+    ) -> None:
+        super().__init__()
+        self.out_channels, self.heads, self.concat = out_channels, heads, concat
+        self.negative_slope, self.dropout, self.add_self_loops = negative_slope, dropout, add_self_loops
+        total = heads * out_channels if concat else out_channels
+        self.lin = GlorotLinear(in_channels, heads * out_channels)
+        self.att_src = nn.Parameter(torch.empty(1, heads, out_channels))
+        self.att_dst = nn.Parameter(torch.empty(1, heads, out_channels))
+        self.res = GlorotLinear(in_channels, total) if residual else None
+        self.bias = nn.Parameter(torch.empty(total))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        self.lin.reset_parameters()
+        if self.res is not None:
+            self.res.reset_parameters()
+        glorot(self.att_src)
+        glorot(self.att_dst)
+        nn.init.zeros_(self.bias)
+
+    def forward(self, x: Tensor, pattern: AttentionPattern) -> Tensor:
         H, C = self.heads, self.out_channels
         features = self.lin(x)
         # ⟨x_h, att_h⟩ for every head at once: (n, HC) times the attention vectors as blocks (HC, 2H).
@@ -166,4 +200,13 @@ class FusedGATConv(GATConv):
         out = _Attention.apply(pattern, features.view(-1, H, C), features @ blocks, self.negative_slope, p)
         out = out.reshape(-1, H * C) if self.concat else out.mean(dim=1)
         out = out if self.res is None else out + self.res(x)
-        return out if self.bias is None else out + self.bias
+        return out + self.bias
+
+
+def gat_layer(fused: bool) -> Callable[..., nn.Module]:
+    """The class of a layer: ours, or PyG's, whose import takes seconds."""
+    if fused:
+        return FusedGATConv
+    from torch_geometric.nn import GATConv
+
+    return GATConv

@@ -1,12 +1,14 @@
 """The whole model: encoder, graph ODE, decoder."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from cgnn.models.cgnn_conv import CGNNConv, Variant
+from cgnn.models.cgnn_conv import CGNNConv, Variant, check_probability, check_size
 from cgnn.models.random_streams import Generators, dropout
-from cgnn.models.sparse_input import SparseLinear
+from cgnn.models.sparse_input import LazySparseLinear, SparseLinear
 from cgnn.paper.fidelity import Fidelity
 
 
@@ -18,15 +20,27 @@ class CGNN(nn.Module):
         \mathbf{H}(t_1) = \mathrm{ODE}(\mathbf{E}), \quad
         \mathbf{Y} = \mathrm{dropout}(\mathrm{ReLU}(\mathbf{H}(t_1)))\mathbf{W}_d + \mathbf{b}_d
 
+    The model of the experiments: a linear encoder, the graph ODE of :class:`CGNNConv`, a linear decoder.
+
     Args:
-        in_channels, hidden, out_channels: columns of x, of the ODE, of the output (class scores before softmax).
-        num_nodes: nodes of the graph, each with its own α; None for one α for all.
+        in_channels (int): columns of x, or -1 to take them from the first input.
+        hidden (int): columns of the ODE's state.
+        out_channels (int): columns of the output, one per class.
+        num_nodes (int, optional): learn one α for each of so many nodes, as in the paper. By default one α is shared by
+            all nodes, and the model works on any graph.
         t1, alpha, gamma, beta, weight, variant, fidelity, cached: see :class:`CGNNConv`.
-        input_dropout, dropout: in front of the encoder and of the decoder.
-        replicas: None, or R independent models side by side; the output is then (n, R, out_channels).
+        input_dropout (float): probability of dropping an entry of x, in [0, 1).
+        dropout (float): probability of dropping an entry of the decoder's input, in [0, 1).
+        replicas (int, optional): hold R independent models side by side; the output is then (n, R, out_channels).
 
     Shapes:
-        x (n, in_channels), dense or sparse (CSR, COO); edge_index (2, m); edge_weight (m); output (n, out_channels).
+        - **input:** x (n, in_channels), dense or sparse (CSR, COO, CSC); edge_index (2, m) or a sparse adjacency matrix
+          (n, n); edge_weight (m), optional
+        - **output:** (n, out_channels), with replicas (n, R, out_channels)
+
+    Example:
+        >>> model = CGNN(dataset.num_features, 16, dataset.num_classes, data.num_nodes, t1=12.0)
+        >>> scores = model(data.x, data.edge_index)
     """
 
     def __init__(
@@ -42,16 +56,23 @@ class CGNN(nn.Module):
         beta: float = 0.5,
         weight: bool = False,
         variant: Variant = "continuous",
-        fidelity: Fidelity | None = None,
+        fidelity: Fidelity | str | None = None,
         input_dropout: float = 0.5,
         dropout: float = 0.0,
         replicas: int | None = None,
         cached: bool = True,
     ) -> None:
         super().__init__()
+        check_size("in_channels", in_channels, lazy=True)
+        check_size("hidden", hidden)
+        check_size("out_channels", out_channels)
+        check_size("replicas", replicas, optional=True)
+        check_probability("input_dropout", input_dropout)
+        check_probability("dropout", dropout)
         self.in_channels, self.hidden, self.out_channels = in_channels, hidden, out_channels
         self.dropout, self.replicas = dropout, replicas
-        self.encoder = SparseLinear(in_channels, hidden, dropout=input_dropout, replicas=replicas)
+        linear = LazySparseLinear if in_channels == -1 else SparseLinear
+        self.encoder = linear(in_channels, hidden, dropout=input_dropout, replicas=replicas)
         self.conv = CGNNConv(
             hidden,
             num_nodes,
@@ -69,26 +90,41 @@ class CGNN(nn.Module):
         self.generators: Generators | None = None
 
     def reset_parameters(self, generators: Generators | None = None) -> None:
-        """A fresh start; replica r draws from stream r, the same numbers as if it were alone."""
+        """Initialise all parameters anew.
+
+        Args:
+            generators (sequence of torch.Generator, optional): one random stream per replica, so that a replica starts
+                with the same numbers whichever others it is trained with. By default torch's global stream.
+        """
         self.encoder.reset_parameters(generators)
         self.conv.reset_parameters()
         self.decoder.reset_parameters(generators)
 
     def set_generators(self, generators: Generators | None) -> None:
-        """The random streams of dropout, one a replica; None for torch's own."""
+        """Use these random streams for dropout, one per replica; None for torch's global stream."""
         self.generators = self.encoder.generators = generators
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
+        """The class scores, before softmax.
+
+        Args:
+            x (Tensor): (n, in_channels), dense or sparse (CSR, COO, CSC). Sparse features stay sparse, and dropout acts
+                on their nonzero entries.
+            edge_index, edge_weight: see :meth:`CGNNConv.forward`.
+
+        Returns:
+            Tensor: (n, out_channels), with replicas (n, R, out_channels).
+        """
         H = functional.relu(self.conv(self.encoder(x), edge_index, edge_weight))
         return self.decoder(dropout(H, self.dropout, self.training, self.generators))
 
     def after_step(self) -> None:
-        """To be called after each optimiser step (it updates the orthogonal U of CGNN with weight)."""
+        """Update the orthogonal U of CGNN with weight; to be called after each optimiser step."""
         self.conv.after_step()
 
 
 class StackedLinear(SparseLinear):
-    """A linear layer on (n, in), or R of them on (n, R, in)."""
+    """A linear layer on (n, in), or R independent ones on (n, R, in)."""
 
     def __init__(self, in_features: int, out_features: int, replicas: int | None = None) -> None:
         super().__init__(in_features, out_features, replicas=replicas)

@@ -1,18 +1,20 @@
 """CGNN's propagation layer: a graph ODE from its input to its ending time."""
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
-from cgnn.dynamics.operator import Propagation
+from cgnn.dynamics.operator import Propagation, check_graph_type
 from cgnn.dynamics.problem import LinearODE
 from cgnn.dynamics.solvers import solve
+from cgnn.dynamics.sparse import without_autocast
 from cgnn.errors import UserError
 from cgnn.models.cgnn_weight import OrthogonalWeight
+from cgnn.models.eager import check_device, check_is_tensor, outside_compiled_graphs, working_dtype
 from cgnn.models.graph_cache import GraphCache
-from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.fidelity import Fidelity, preset
 
 Variant = Literal["continuous", "discrete", "no_h0"]
 VARIANTS = ("continuous", "discrete", "no_h0")
@@ -28,24 +30,35 @@ class CGNNConv(nn.Module):
         \mathbf{A} = \tfrac{\alpha}{2}
         \left(\mathbf{I} + \mathbf{D}^{-1/2}(\mathbf{Adj} + \gamma\mathbf{I})\mathbf{D}^{-1/2}\right)
 
-    solved at :math:`t_1`; without ``weight`` the term with :math:`\mathbf{W}` is absent. ``fidelity`` holds the
-    points on which the released code differs from this equation, and the solver.
+    solved at :math:`t_1`, where :math:`\mathbf{E}` is the layer's input; without ``weight`` the term with
+    :math:`\mathbf{W}` is absent. ``fidelity`` holds the points on which the released code differs from this equation,
+    and the solver.
 
     Args:
-        channels: d, columns of the input and of the output.
-        num_nodes: α is learned for each of so many nodes; None for a single α, usable on any graph.
-        t1: ending time.
-        alpha: tabulated start of α.
-        gamma: self-loop weight.
-        beta: strength of the orthogonality update of ``weight``.
-        weight: whether channels interact through W.
-        variant: ``continuous``; ``discrete`` for unit Euler steps of this equation; ``no_h0`` without the source term.
-        fidelity: switches; by default those of the released code.
-        replicas: None, or R independent copies side by side on an input (n, R, d).
-        cached: keep the normalised graph while ``edge_index`` stays the same object, unmodified.
+        channels (int): d, the columns of the input and of the output, or -1 to take them from the first input.
+        num_nodes (int, optional): learn one α for each of so many nodes, as in the paper. By default one α is shared by
+            all nodes, and the layer works on any graph.
+        t1 (float): ending time, at least 0.
+        alpha (float): start of α, as the paper tabulates it.
+        gamma (float): weight of each node's self-loop, at least 0.
+        beta (float): strength of the orthogonality update of ``weight``, in [0, 0.5].
+        weight (bool): whether channels interact through W.
+        variant (str): ``"continuous"``; ``"discrete"`` for unit Euler steps of this equation;
+            ``"no_h0"`` without the source term.
+        fidelity (Fidelity or str, optional): the switches, or the name of a preset, ``"paper"`` or ``"released"``. By
+            default those of the released code, except that the gradient flows through the source term.
+        replicas (int, optional): hold R independent copies side by side, on an input (n, R, d).
+        cached (bool): keep the normalised graph while ``edge_index`` and ``edge_weight`` are the same, unmodified
+            tensors.
 
     Shapes:
-        input (n, d), edge_index (2, m), edge_weight (m); output (n, d). With replicas (n, R, d).
+        - **input:** x (n, d), with replicas (n, R, d); edge_index (2, m) or a sparse adjacency matrix (n, n);
+          edge_weight (m), optional
+        - **output:** as x
+
+    Example:
+        >>> conv = CGNNConv(16, t1=12.0)
+        >>> H = conv(x, edge_index)
     """
 
     def __init__(
@@ -59,7 +72,7 @@ class CGNNConv(nn.Module):
         beta: float = 0.5,
         weight: bool = False,
         variant: Variant = "continuous",
-        fidelity: Fidelity | None = None,
+        fidelity: Fidelity | str | None = None,
         replicas: int | None = None,
         cached: bool = True,
     ) -> None:
@@ -68,9 +81,19 @@ class CGNNConv(nn.Module):
             raise UserError(f"variant: found {variant!r}, expected one of {', '.join(VARIANTS)}")
         if weight and variant != "continuous":
             raise UserError(f"variant: found {variant!r} with weight=True, expected 'continuous', as in the paper")
-        self.fidelity = fidelity or Fidelity()
-        if self.fidelity.alpha == "tabulated" and not 0 < alpha < 1:
-            raise UserError(f"alpha: found {alpha}, expected a value strictly between 0 and 1")
+        self.fidelity = preset(fidelity) if isinstance(fidelity, str) else fidelity or Fidelity()
+        if not isinstance(self.fidelity, Fidelity):
+            raise UserError(f"fidelity: found {fidelity!r}, expected a Fidelity or the name of a preset")
+        check_size("channels", channels, lazy=True)
+        if channels == -1 and weight:
+            raise UserError("channels: found -1 with weight=True, expected a number, as W has that many rows")
+        check_size("num_nodes", num_nodes, optional=True)
+        check_size("replicas", replicas, optional=True)
+        check_number("t1", t1, t1 >= 0, "an ending time of at least 0")
+        check_number("gamma", gamma, gamma >= 0, "a self-loop weight of at least 0")
+        check_number("beta", beta, 0 <= beta <= 0.5, "a number in [0, 0.5]")
+        tabulated = self.fidelity.alpha == "tabulated"
+        check_number("alpha", alpha, not tabulated or 0 < alpha < 1, "a value strictly between 0 and 1")
         self.channels, self.num_nodes, self.replicas = channels, num_nodes, replicas
         self.t1, self.start, self.gamma, self.beta = float(t1), float(alpha), float(gamma), float(beta)
         self.variant, self.cached = variant, cached
@@ -82,11 +105,11 @@ class CGNNConv(nn.Module):
 
     @property
     def state_width(self) -> int:
-        """Columns of the ODE's state: doubled with zeros under augmentation."""
+        """Columns of the ODE's state: twice ``channels`` if it is augmented with zeros."""
         return self.channels * (2 if self.fidelity.augmentation == "zeros" else 1)
 
     def reset_parameters(self) -> None:
-        """α to its start, W to the identity. Nothing here is random."""
+        """Set α and W to their start and forget the graph. Nothing here is random."""
         # released: θ starts at the tabulated value itself, so that 0.918 starts as σ(0.918) = 0.715.
         start = self.start if self.fidelity.alpha == "sigmoid" else math.log(self.start / (1 - self.start))
         nn.init.constant_(self.theta, start)
@@ -96,18 +119,63 @@ class CGNNConv(nn.Module):
 
     @property
     def alpha(self) -> Tensor:
-        """α in (0, 1), one a node (and replica)."""
+        """α in (0, 1): (n,), or (1,) if it is shared by all nodes; with replicas a second axis R."""
         return torch.sigmoid(self.theta)
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+    @outside_compiled_graphs
+    def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
+        r"""Solve the ODE from :math:`\mathbf{H}(0) = \mathbf{E} =` ``x`` to :math:`t_1`.
+
+        Args:
+            x (Tensor): (n, d), with replicas (n, R, d). float16 and bfloat16 are computed in float32 and cast back.
+            edge_index (Tensor, EdgeIndex or SparseTensor): both directions of every edge, (2, m), or a symmetric sparse
+                adjacency matrix (n, n), whose values are weights.
+            edge_weight (Tensor, optional): (m,), finite, at least 0, equal in both directions. If it requires a
+                gradient, the gradient is computed, and the graph is normalised at every call.
+
+        Returns:
+            Tensor: :math:`\mathbf{H}(t_1)`, of the shape, dtype and device of ``x``.
+
+        Raises:
+            UserError: a directed graph, weights that are negative or not finite, a wrong shape, or tensors on another
+                device than the module.
+        """
+        check_is_tensor(x)
+        self._check_input(x, edge_index, edge_weight)
+        with without_autocast(x.device):
+            return self._propagate(x.to(working_dtype(x.dtype)), edge_index, edge_weight).to(x.dtype)
+
+    def _check_input(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None) -> None:
+        axes = "(n, d)" if self.replicas is None else f"(n, {self.replicas}, d)"
+        if x.dim() != axes.count(",") + 1 or (self.replicas is not None and x.shape[1] != self.replicas):
+            raise UserError(f"x: found shape {tuple(x.shape)}, expected {axes}")
+        if x.layout != torch.strided:
+            raise UserError("x: found a sparse tensor, expected a dense one; CGNN takes sparse features")
+        if not x.is_floating_point():
+            raise UserError(f"x: found {x.dtype}, expected a floating-point dtype")
+        if self.channels == -1:
+            self.channels = x.shape[-1]
+        if x.shape[-1] != self.channels:
+            raise UserError(f"x: found {x.shape[-1]} columns, expected {self.channels}")
+        if self.num_nodes not in (None, x.shape[0]):
+            raise UserError(
+                f"x: found {x.shape[0]} nodes, expected {self.num_nodes}; with num_nodes=None one α serves any graph"
+            )
+        check_graph_type(edge_index)
+        check_device("x", x, self.theta)
+        for name, tensor in (("edge_index", edge_index), ("edge_weight", edge_weight)):
+            if isinstance(tensor, Tensor):
+                check_device(name, tensor, self.theta)
+        if edge_weight is not None and edge_weight.requires_grad and self.variant == "discrete":
+            raise UserError(
+                "edge_weight: requires a gradient, which variant='discrete' does not compute; "
+                "use edge_weight.detach() or variant='continuous'"
+            )
+
+    def _propagate(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None) -> Tensor:
         propagation = self.propagation(edge_index, edge_weight, x)
-        alpha = self.alpha
-        if alpha.shape[0] != x.shape[0]:
-            if self.num_nodes is not None:
-                raise UserError(
-                    f"x: found {x.shape[0]} nodes, expected {self.num_nodes}; "
-                    "with num_nodes=None one α serves any graph"
-                )
+        alpha = torch.sigmoid(self.theta.to(x.dtype))
+        if self.num_nodes is None:
             alpha = alpha.expand(x.shape[0], *alpha.shape[1:])
         if self.variant == "discrete":
             from cgnn.dynamics.discrete import propagate
@@ -120,12 +188,12 @@ class CGNNConv(nn.Module):
                 held = x.detach() if source == "cut" else x
                 return x + self.t1 * propagation.apply_M(alpha, held)
             source = "none"  # H' = (A − I)H(t)
-        W = None if self.weight is None else self.weight()
+        W = None if self.weight is None else self.weight().to(x.dtype)
         ode = LinearODE(propagation, x, alpha, W, source, self.state_width)
         return solve(self.fidelity.solver, ode, self.t1)
 
-    def propagation(self, edge_index: Tensor, edge_weight: Tensor | None, like: Tensor) -> Propagation:
-        """The normalised graph in the dtype and on the device of ``like``."""
+    def propagation(self, edge_index: Any, edge_weight: Tensor | None, like: Tensor) -> Propagation:
+        """The normalised graph in the dtype and on the device of ``like``, whose rows are the nodes."""
 
         def build() -> Propagation:
             return Propagation.build(
@@ -138,11 +206,13 @@ class CGNNConv(nn.Module):
                 device=like.device,
             )
 
+        # A SparseTensor of torch_sparse is no tensor itself, but keeps the three it consists of.
+        graph = (edge_index,) if isinstance(edge_index, Tensor) else edge_index.coo()
         settings = (like.shape[0], like.dtype, like.device)
-        return self._cache.get((edge_index, edge_weight), settings, build) if self.cached else build()
+        return self._cache.get((*graph, edge_weight), settings, build) if self.cached else build()
 
     def after_step(self) -> None:
-        """After an optimiser step: U back towards the orthogonal matrices."""
+        """Move U of ``weight`` towards the orthogonal matrices; to be called after each optimiser step."""
         if self.weight is not None:
             self.weight.after_step()
 
@@ -152,3 +222,23 @@ class CGNNConv(nn.Module):
             f"alpha={self.start:g}, gamma={self.gamma:g}, weight={self.weight is not None}, "
             f"variant={self.variant!r}, solver={self.fidelity.solver!r})"
         )
+
+
+def check_size(name: str, value: Any, optional: bool = False, lazy: bool = False) -> None:
+    """A constructor argument that counts something: an integer ≥ 1, or None or -1 where those are allowed."""
+    if (optional and value is None) or (lazy and value == -1):
+        return
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+        also = "".join([" or None" if optional else "", " or -1 to take it from the first input" if lazy else ""])
+        raise UserError(f"{name}: found {value!r}, expected an integer of at least 1{also}")
+
+
+def check_number(name: str, value: Any, good: bool, expected: str) -> None:
+    """A constructor argument that is a finite number within bounds."""
+    if not (good and math.isfinite(value)):
+        raise UserError(f"{name}: found {value!r}, expected {expected}")
+
+
+def check_probability(name: str, value: float) -> None:
+    """A dropout rate."""
+    check_number(name, value, 0 <= value < 1, "a probability in [0, 1)")

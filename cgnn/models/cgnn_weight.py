@@ -7,13 +7,30 @@ from torch import Tensor, nn
 
 #: how far inside (0, 1) the open clamp stays.
 MARGIN = 1e-4
+#: where M starts. Released: at 1, the upper end of [0, 1], where the clamp still passes the gradient. The open clamp
+#: passes none outside its interval, so M starts inside.
+START = {"closed": 1.0, "open": 0.99}
 
 
 class OrthogonalWeight(nn.Module):
-    r"""The matrix :math:`\mathbf{W} = \mathbf{U}\,\mathrm{diag}(\mathbf{M})\,\mathbf{U}^\top`, symmetric whatever U is.
+    r"""The matrix of Section 4.2 of the paper, symmetric whatever U is.
 
-    U starts as I and M as 1, so W starts as I. M is clamped at use, to [0, 1] (``closed``) or strictly
-    inside (``open``). :meth:`after_step` draws U back to the orthogonal matrices.
+    .. math::
+        \mathbf{W} = \mathbf{U}\,\mathrm{diag}(\mathbf{M})\,\mathbf{U}^\top, \qquad
+        \mathbf{U} \leftarrow (1 + \beta)\mathbf{U} - \beta\,\mathbf{U}\mathbf{U}^\top\mathbf{U}
+
+    U starts as I. M is clamped at use: to [0, 1], starting at 1 (``closed``, as in the released code), or strictly
+    inside (0, 1), starting at 0.99 (``open``, as the paper writes). :meth:`after_step` moves U towards the orthogonal
+    matrices.
+
+    Args:
+        size (int): rows and columns of W.
+        beta (float): strength of the update of U.
+        clamp (str): ``"closed"`` or ``"open"``.
+        replicas (int, optional): R independent matrices instead of one.
+
+    Shapes:
+        - **output:** (size, size), with replicas (R, size, size).
     """
 
     def __init__(
@@ -27,17 +44,19 @@ class OrthogonalWeight(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
+        """Set U to I and M to its start. Nothing here is random."""
         with torch.no_grad():
-            self.U.copy_(torch.eye(self.size).expand_as(self.U))
-            self.M.fill_(1.0)
+            self.U.copy_(torch.eye(self.size, device=self.U.device).expand_as(self.U))
+            self.M.fill_(START[self.clamp])
 
     def forward(self) -> Tensor:
+        """W, differentiable in U and M."""
         margin = MARGIN if self.clamp == "open" else 0.0
         return (self.U * self.M.clamp(margin, 1 - margin).unsqueeze(-2)) @ self.U.mT
 
     @torch.no_grad()
     def after_step(self) -> None:
-        """U ← (1 + β)U − β U U^T U"""
+        """U ← (1 + β)U − β U U^T U; to be called after each optimiser step."""
         U = self.U
         U.copy_((1 + self.beta) * U - self.beta * (U @ U.mT @ U))
 

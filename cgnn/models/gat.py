@@ -5,10 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch_geometric.nn import GATConv
-from torch_geometric.utils import add_self_loops, remove_self_loops
 
-from cgnn.models.attention import AttentionPattern, FusedGATConv
+from cgnn.models.attention import AttentionPattern, gat_layer
 from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import dropout as quick_dropout
 from cgnn.models.sparse_layer import with_sparse_input
@@ -41,7 +39,7 @@ class GAT(nn.Module):
         # Self-loops are added to the edge list once; the layer would remove and add them at every call.
         common = {"dropout": dropout, "add_self_loops": False}
         widths = [in_channels, *[hidden * heads] * (layers - 1)]
-        layer = FusedGATConv if fused else GATConv
+        layer = gat_layer(fused)
         self.convs = nn.ModuleList(layer(width, hidden, heads=heads, **common) for width in widths[:-1])
         self.convs.append(layer(widths[-1], out_channels, heads=output_heads, concat=False, **common))
         # The dropout that CGNN uses: the same distribution at a quarter of the time.
@@ -56,7 +54,7 @@ class GAT(nn.Module):
         self._edges.clear()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        edges = cached_edges(self._edges, edge_index, x, self.convs[0].bias, self.fused)
+        edges = cached_edges(self._edges, edge_index, x, next(self.parameters()).dtype, self.fused)
         hidden = self.convs[0](x, edges)
         for conv in self.convs[1:]:
             hidden = self._drop(functional.elu(hidden), self.dropout, self.training)
@@ -66,7 +64,8 @@ class GAT(nn.Module):
 
 def with_self_loops(edge_index: Tensor, num_nodes: int) -> Tensor:
     """Every node attends to itself, once."""
-    return add_self_loops(remove_self_loops(edge_index)[0], num_nodes=num_nodes)[0]
+    loops = torch.arange(num_nodes, device=edge_index.device).repeat(2, 1)
+    return torch.cat([edge_index[:, edge_index[0] != edge_index[1]], loops], dim=1)
 
 
 def gat_edges(edge_index: Tensor, num_nodes: int, dtype: torch.dtype, fused: bool) -> Tensor | AttentionPattern:
@@ -76,10 +75,10 @@ def gat_edges(edge_index: Tensor, num_nodes: int, dtype: torch.dtype, fused: boo
 
 
 def cached_edges(
-    cache: GraphCache[Tensor | AttentionPattern], edge_index: Tensor, x: Tensor, like: Tensor, fused: bool
+    cache: GraphCache[Tensor | AttentionPattern], edge_index: Tensor, x: Tensor, dtype: torch.dtype, fused: bool
 ) -> Tensor | AttentionPattern:
-    """:func:`gat_edges` for the nodes of x in the dtype of ``like``, computed again when the graph changes."""
-    nodes, dtype = x.size(0), like.dtype
+    """:func:`gat_edges` for the nodes of x, computed again when the graph changes."""
+    nodes = x.size(0)
     return cache.get((edge_index,), (nodes, dtype), lambda: gat_edges(edge_index, nodes, dtype, fused))
 
 

@@ -6,9 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch_geometric.nn import GCNConv
 
-from cgnn.models.gcn_layer import FusedGCNConv, Propagation, cached_propagation
+from cgnn.models.gcn_layer import Propagation, cached_propagation, gcn_layer
 from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import dropout as quick_dropout
 from cgnn.models.sparse_layer import with_sparse_input
@@ -41,7 +40,7 @@ class GCN(nn.Module):
         super().__init__()
         widths = [in_channels, *[hidden] * (layers - 1), out_channels]
         # Â is the same in all layers: computed once here, where `cached=True` would keep one copy per layer.
-        layer = FusedGCNConv if fused else GCNConv
+        layer = gcn_layer(fused)
         self.convs = nn.ModuleList(layer(before, after, normalize=False) for before, after in pairwise(widths))
         # The dropout that CGNN uses: the same distribution at a quarter of the time.
         self._drop = quick_dropout if fused else functional.dropout
@@ -61,7 +60,8 @@ class GCN(nn.Module):
         return groups + ([{"params": later, "weight_decay": 0.0}] if later else [])
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, self.convs[0].bias, self.fused)
+        dtype = next(self.parameters()).dtype
+        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, dtype, self.fused)
         hidden = self.convs[0](x, *propagation)
         for conv in self.convs[1:]:
             activated = hidden.relu()

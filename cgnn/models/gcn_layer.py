@@ -1,30 +1,74 @@
-"""PyTorch Geometric's GCN layer with its propagation as one product on a constant sparse matrix."""
+"""The GCN layer with its propagation as one product on a constant sparse matrix."""
+
+from collections.abc import Callable
 
 import torch
-from torch import Tensor
-from torch_geometric.nn import GCNConv
-from torch_geometric.nn.conv.gcn_conv import gcn_norm
+from torch import Tensor, nn
 
 from cgnn.dynamics.operator import symmetric_product
 from cgnn.dynamics.sparse import csr_tensor
 from cgnn.models.graph_cache import GraphCache
+from cgnn.models.sparse_layer import GlorotLinear
 
 #: What a GCN layer is called with after x: Â as CSR, or an edge list and its weights.
 Propagation = tuple[Tensor] | tuple[Tensor, Tensor]
 
 
-class FusedGCNConv(GCNConv):
-    r"""GCNConv without normalisation, :math:`\hat A (X W) + b`, on a symmetric Â in CSR form.
+class FusedGCNConv(nn.Module):
+    r""":math:`\hat A (X W) + b`, which is PyG's ``GCNConv(normalize=False)``, on a symmetric Â in CSR form.
 
     It stores no messages: PyG's layer gathers them to (E, d) and scatters them into (n, d), in both directions.
-    Parameters, initialisation and definition are GCNConv's; on an edge list it does what GCNConv does.
+    Parameters, their names and their initialisation are GCNConv's; on an edge list it does what GCNConv does.
     """
 
+    def __init__(self, in_channels: int, out_channels: int, normalize: bool = False) -> None:
+        super().__init__()
+        if normalize:
+            raise ValueError("FusedGCNConv takes the normalised matrix of gcn_propagation; use normalize=False")
+        self.lin = GlorotLinear(in_channels, out_channels)
+        self.bias = nn.Parameter(torch.empty(out_channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        self.lin.reset_parameters()
+        nn.init.zeros_(self.bias)
+
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        if edge_index.layout != torch.sparse_csr:
-            return super().forward(x, edge_index, edge_weight)
-        out = symmetric_product(edge_index, self.lin(x))
-        return out if self.bias is None else out + self.bias
+        features = self.lin(x)
+        if edge_index.layout == torch.sparse_csr:
+            return symmetric_product(edge_index, features) + self.bias
+        source, target = edge_index
+        messages = features[source] if edge_weight is None else features[source] * edge_weight.unsqueeze(-1)
+        return torch.zeros_like(features).index_add(0, target, messages) + self.bias
+
+
+def gcn_layer(fused: bool) -> Callable[..., nn.Module]:
+    """The class of a layer: ours, or PyG's, whose import takes seconds."""
+    if fused:
+        return FusedGCNConv
+    from torch_geometric.nn import GCNConv
+
+    return GCNConv
+
+
+def gcn_norm(
+    edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int, dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """D^-1/2 (Adj + I) D^-1/2 as an edge list and its weights, as PyG's function of this name.
+
+    Self-loops that the graph has keep their weight, the others get 1.
+    """
+    source, target = edge_index
+    weight = torch.ones(source.numel(), dtype=dtype, device=source.device) if edge_weight is None else edge_weight
+    inner = source != target
+    loops = weight.new_ones(num_nodes).index_put((source[~inner],), weight[~inner])
+    nodes = torch.arange(num_nodes, device=source.device)
+    edges = torch.cat([edge_index[:, inner], nodes.repeat(2, 1)], dim=1)
+    weight = torch.cat([weight[inner], loops])
+    degree = weight.new_zeros(num_nodes).index_add(0, edges[1], weight)
+    scale = degree.pow(-0.5)
+    scale = scale.masked_fill(scale == float("inf"), 0.0)
+    return edges, scale[edges[0]] * weight * scale[edges[1]]
 
 
 def gcn_propagation(
@@ -35,7 +79,7 @@ def gcn_propagation(
     Only symmetric, constant weights are fused. The gradient on a directed graph needs the transposed matrix, and
     learned weights need a gradient of their own: PyG has both.
     """
-    edges, weight = gcn_norm(edge_index, edge_weight, num_nodes, dtype=dtype)
+    edges, weight = gcn_norm(edge_index, edge_weight, num_nodes, dtype)
     if not fused or weight.requires_grad:
         return edges, weight
     source, target = edges
@@ -56,11 +100,11 @@ def cached_propagation(
     edge_index: Tensor,
     edge_weight: Tensor | None,
     x: Tensor,
-    like: Tensor,
+    dtype: torch.dtype,
     fused: bool = True,
 ) -> Propagation:
-    """:func:`gcn_propagation` for the nodes of x in the dtype of ``like``, computed again when the graph changes."""
-    nodes, dtype = x.size(0), like.dtype
+    """:func:`gcn_propagation` for the nodes of x, computed again when the graph changes."""
+    nodes = x.size(0)
     return cache.get(
         (edge_index, edge_weight),
         (nodes, dtype),

@@ -4,9 +4,8 @@ from typing import Any
 
 from torch import Tensor, nn
 from torch.nn import functional
-from torch_geometric.nn import GCNConv
 
-from cgnn.models.gcn_layer import FusedGCNConv, Propagation, cached_propagation
+from cgnn.models.gcn_layer import Propagation, cached_propagation, gcn_layer
 from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import dropout as quick_dropout
 from cgnn.models.sparse_input import SparseLinear
@@ -40,7 +39,7 @@ class ResidualGCN(nn.Module):
         fused: bool = True,
     ) -> None:
         super().__init__()
-        layer = FusedGCNConv if fused else GCNConv
+        layer = gcn_layer(fused)
         self.encoder = SparseLinear(in_channels, hidden, dropout=input_dropout)
         self.convs = nn.ModuleList(layer(hidden, hidden, normalize=False) for _ in range(layers))
         self.decoder = nn.Linear(hidden, out_channels)
@@ -55,7 +54,7 @@ class ResidualGCN(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         hidden = self.encoder(x)
-        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, hidden, self.fused)
+        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, hidden.dtype, self.fused)
         for conv in self.convs:
             hidden = hidden + conv(self._drop(hidden, self.dropout, self.training), *propagation).relu()
         return self.decoder(hidden)

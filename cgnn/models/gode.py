@@ -1,23 +1,28 @@
 """GODE (Zhuang et al. 2020): an ODE whose derivative is a graph neural network. The CGNN paper quotes it."""
 
+from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor, nn
 from torch.nn import functional
-from torch_geometric.nn import GATConv, GCNConv
 from torchdiffeq import odeint
 
 from cgnn.errors import UserError
-from cgnn.models.attention import AttentionPattern, FusedGATConv
+from cgnn.models.attention import AttentionPattern, gat_layer
 from cgnn.models.gat import cached_edges
-from cgnn.models.gcn_layer import FusedGCNConv, Propagation, cached_propagation
+from cgnn.models.gcn_layer import Propagation, cached_propagation, gcn_layer
 from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import dropout as quick_dropout
 from cgnn.models.sparse_layer import with_sparse_input
 from cgnn.paper.fidelity import Fidelity
 from cgnn.paper.hyperparameters import Hyperparameters
 
-ACTIVATIONS = {"relu": functional.relu, "softplus": functional.softplus, "elu": functional.elu, "tanh": Tensor.tanh}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": functional.relu,
+    "softplus": functional.softplus,
+    "elu": functional.elu,
+    "tanh": Tensor.tanh,
+}
 
 
 class GODE(nn.Module):
@@ -61,8 +66,9 @@ class GODE(nn.Module):
     ) -> None:
         super().__init__()
         self.derivative, self.t1, self.steps, self.dropout, self.fused = derivative, t1, steps, dropout, fused
-        self.activation, self.derivative_dropout = ACTIVATIONS[activation], derivative_dropout
-        gcn, gat = (FusedGCNConv, FusedGATConv) if fused else (GCNConv, GATConv)
+        self.activation: Callable[[Tensor], Tensor] = ACTIVATIONS[activation]
+        self.derivative_dropout = derivative_dropout
+        gcn, gat = gcn_layer(fused), gat_layer(fused)
         if derivative == "gcn":
             self.encoder: nn.Module = gcn(in_channels, hidden, normalize=False)
             self.convs = nn.ModuleList(gcn(hidden, hidden, normalize=False) for _ in range(2))
@@ -100,11 +106,10 @@ class GODE(nn.Module):
 
     def edges(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> tuple[Any, ...]:
         """What each layer is called with after its state."""
-        like = self.decoder.bias
-        assert isinstance(like, Tensor)
+        dtype = next(self.parameters()).dtype
         if self.derivative == "gcn":
-            return cached_propagation(self._propagation, edge_index, edge_weight, x, like, self.fused)
-        return (cached_edges(self._edges, edge_index, x, like, self.fused),)
+            return cached_propagation(self._propagation, edge_index, edge_weight, x, dtype, self.fused)
+        return (cached_edges(self._edges, edge_index, x, dtype, self.fused),)
 
     def masks(self, state: Tensor) -> tuple[Tensor, Tensor] | None:
         """Factors of drop₁ and drop₂ for one forward pass."""

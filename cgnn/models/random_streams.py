@@ -1,4 +1,4 @@
-"""Randomness with explicit streams: one torch.Generator a replica, so that company changes nothing."""
+"""Randomness from explicit streams: one torch.Generator per replica, independent of the replicas beside it."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ def keep_mask(
 ) -> tuple[Tensor, float]:
     """Which of ``count`` entries survive dropout (bool), and the factor 1/(1 − p) for those that do.
 
-    Four entries are cut from each 64 random bits, eight times quicker on a CPU than ``bernoulli_``; p is
+    Each 64 random bits give four entries, which is eight times faster on a CPU than ``bernoulli_``; p is
     rounded to 1/65536 and the factor follows the rounded p, so the expectation stays exact.
     """
     level = min(round(p * _LEVELS), _LEVELS - 1)

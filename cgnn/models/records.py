@@ -106,7 +106,7 @@ def _cgnn(
         axis="t1",
         side_by_side=True,
         more=("beta",) if options.get("weight") else (),
-        switches=("derivative", "alpha", "alpha_decay", "source_gradient", *switches),
+        switches=("alpha", "alpha_decay", *switches),
         options=options,
         relative=relative,
     )
@@ -114,6 +114,9 @@ def _cgnn(
 
 #: The paper's memory figure is about PyG's layers as their users run them.
 _AS_PYG_RUNS_IT = {"fused": False}
+
+#: The switches of a model that solves the ODE.
+_ODE = ("derivative", "source_gradient", "solver", "augmentation")
 
 _GODE = (
     OwnHyperparameter("activation", "relu", choices=("relu", "softplus", "elu", "tanh")),
@@ -177,16 +180,12 @@ RECORDS: dict[str, ModelRecord] = {
         ORANGE,
         "v",
         (0, (5, 1, 1, 1, 1, 1)),
-        switches=("discrete", "discrete_steps"),
+        switches=("derivative", "source_gradient", "discrete", "discrete_steps"),
         variant="discrete",
     ),
-    "cgnn_no_h0": _cgnn(
-        "CGNN w/o H(0)", BLACK, "X", ":", switches=("solver", "augmentation", "no_h0"), variant="no_h0"
-    ),
-    "cgnn": _cgnn("CGNN", RED, "o", switches=("solver", "augmentation")),
-    "cgnn_weight": _cgnn(
-        "CGNN with weight", PINK, "P", switches=("solver", "augmentation", "weight_clamp"), weight=True
-    ),
+    "cgnn_no_h0": _cgnn("CGNN w/o H(0)", BLACK, "X", ":", switches=(*_ODE, "no_h0"), variant="no_h0"),
+    "cgnn": _cgnn("CGNN", RED, "o", switches=_ODE),
+    "cgnn_weight": _cgnn("CGNN with weight", PINK, "P", switches=(*_ODE, "weight_clamp"), weight=True),
     "cgnn_appnp": _cgnn(
         "CGNN with APPNP's steps",
         ORANGE,
@@ -227,6 +226,7 @@ SOLVER_SUFFIXES = {
     "exact_recompute": "exact_recompute",
     "dopri5": "dopri5",
     "adjoint": "dopri5_adjoint",
+    "adjoint_no_augmentation": "dopri5_adjoint",  # with the switch augmentation=none
     "rk4": "rk4",
     "rk4_adjoint": "rk4_adjoint",
 }
@@ -237,6 +237,7 @@ SOLVER_LABELS = {
     "exact_recompute": "exact, recomputing",
     "dopri5": "dopri5",
     "adjoint": "adjoint",
+    "adjoint_no_augmentation": "adjoint, no augmentation",
     "rk4": "rk4",
     "rk4_adjoint": "rk4, adjoint",
     "released": "released",
@@ -246,6 +247,7 @@ SOLVER_DASHES: dict[str, tuple[Dashes, str]] = {
     "exact_recompute": ((0, (4, 2)), "X"),
     "dopri5": ("--", "*"),
     "adjoint": ("-.", "o"),
+    "adjoint_no_augmentation": ((0, (3, 1, 1, 1, 1, 1)), "s"),
     "rk4": (":", "d"),
     "rk4_adjoint": ((0, (3, 1, 1, 1)), "D"),
     "released": ((0, (1, 1)), "h"),

@@ -86,6 +86,8 @@ def check_settings(model: str, switches: Iterable[str], settings: Iterable[str])
         ("--set", settings, entry(model).hyperparameters),
     ):
         for name in names:
+            if option == "--set" and name not in hyper.TYPES and name not in read:
+                raise UserError(f"--set: {hyper.unknown(name, read)}")
             if name not in read:
                 raise UserError(f"{option} {name}: {model} does not read it; {model} reads {', '.join(read)}")
 
@@ -95,6 +97,8 @@ def resolve_method(method: str, fidelity: Fidelity) -> tuple[str, Fidelity]:
     model, suffix = split_method(method)
     if suffix in SOLVER_SUFFIXES:
         method, fidelity = model, replace(fidelity, solver=SOLVER_SUFFIXES[suffix])  # type: ignore[arg-type]
+        if suffix.endswith("no_augmentation"):
+            fidelity = replace(fidelity, augmentation="none")
     if entry(method).options.get("variant") == "discrete":
         fidelity = replace(fidelity, discrete_steps="t1")  # its depth is what is varied
     return method, fidelity

@@ -35,7 +35,7 @@ class SGC(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         H = self.lin(x)
-        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, H)
+        propagation = cached_propagation(self._propagation, edge_index, edge_weight, x, H.dtype)
         for _ in range(self.steps):
             H = symmetric_product(propagation[0], H) if len(propagation) == 1 else _by_edges(H, *propagation)
         return H + self.bias

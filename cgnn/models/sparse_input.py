@@ -4,15 +4,23 @@ Dropping entries of X is dropping its nonzeros. The gradient dW = dropout(X)^T á
 pattern, sorted once, with the dropped values carried over by a permutation.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from torch.nn.modules.lazy import LazyModuleMixin
 
-from cgnn.dynamics.sparse import csr_tensor, sparse_product, with_values
+from cgnn.dynamics.sparse import (
+    csr_tensor,
+    sparse_product,
+    with_values,
+    without_autocast,
+)
 from cgnn.errors import UserError
+from cgnn.models.eager import check_device, check_is_tensor, outside_compiled_graphs, working_dtype
 from cgnn.models.graph_cache import GraphCache
 from cgnn.models.random_streams import Generators, dropout, keep_mask, uniform_linear_
 
@@ -29,7 +37,8 @@ class SparseInput:
     def build(cls, x: Tensor) -> "SparseInput":
         """From any sparse torch matrix (CSR, CSC or COO)."""
         coo = x.detach().to_sparse_coo().coalesce()
-        (row, col), values = coo.indices(), coo.values()
+        # A copy, because values() is a view that would keep the 64-bit indices alive, 16 bytes per nonzero.
+        (row, col), values = coo.indices(), coo.values().clone()
         n, m = coo.shape
         permutation = torch.argsort(col * n + row)
 
@@ -74,19 +83,30 @@ def sparse_times_dense(
 
 
 class SparseLinear(nn.Module):
-    r"""Linear layer for a sparse or dense input, with input dropout: :math:`y = \mathrm{dropout}_p(X)\,W + b`.
+    r"""A linear layer for sparse or dense features, with dropout on its input.
 
-    The weight is stored as (in, out), the layout of the sparse product, and starts like ``nn.Linear``.
-    With ``replicas`` the parameters are stacked, (R, in, out), and the output is (n, R, out).
+    .. math::
+        \mathbf{Y} = \mathrm{dropout}_p(\mathbf{X})\,\mathbf{W} + \mathbf{b}
+
+    A sparse X stays sparse in both directions, and its transpose is sorted once. The weight is stored as (in, out), the
+    layout of the sparse product, and starts like that of ``nn.Linear``.
 
     Args:
-        in_features, out_features: sizes.
-        bias: whether to add b.
-        dropout: p, active in training mode only; on a sparse input it acts on the nonzeros.
-        replicas: None for one layer, R for R independent ones on the same input.
+        in_features (int): columns of X.
+        out_features (int): columns of Y.
+        bias (bool): whether to add b.
+        dropout (float): p, applied in training mode only; on a sparse X it acts on the nonzero entries.
+        replicas (int, optional): R independent layers on the same X; the parameters are then stacked, (R, in, out).
 
-    ``generators`` (one a replica) makes the dropout's random streams explicit; None is torch's own.
+    ``generators`` (one per replica) makes the random streams of dropout explicit; None is torch's global stream.
+
+    Shapes:
+        - **input:** (n, in_features), dense or sparse (CSR, COO, CSC)
+        - **output:** (n, out_features), with replicas (n, R, out_features)
     """
+
+    weight: nn.Parameter
+    bias: nn.Parameter | None
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, dropout: float = 0.0, replicas: int | None = None
@@ -101,11 +121,16 @@ class SparseLinear(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self, generators: Generators | None = None) -> None:
+        """Initialise as ``nn.Linear`` does; replica r from stream r, or from torch's global stream."""
         uniform_linear_(self.weight, self.bias, self.in_features, generators)
 
     def forward(self, x: Tensor) -> Tensor:
-        if x.shape[-1] != self.in_features:
-            raise UserError(f"features: found {x.shape[-1]} columns, expected {self.in_features}")
+        """Y; sparse features are computed in float32 where the weight is float16 or bfloat16, and under autocast."""
+        check_is_tensor(x)
+        if x.dim() != 2 or x.shape[-1] != self.in_features:
+            found = f"{x.shape[-1]} columns" if x.dim() == 2 else f"shape {tuple(x.shape)}"
+            raise UserError(f"features: found {found}, expected {self.in_features} columns")
+        check_device("x", x, self.weight)
         streams = self.generators or [None] * (self.replicas or 1)
         if self.replicas is None:
             return self._one(x, self.weight, self.bias, streams[0])
@@ -115,15 +140,53 @@ class SparseLinear(nn.Module):
 
     def _one(self, x: Tensor, weight: Tensor, bias: Tensor | None, generator: torch.Generator | None) -> Tensor:
         p = self.dropout if self.training else 0.0
-        if x.layout == torch.strided:
-            dropped = dropout(x, p, self.training, [generator])
-            return dropped @ weight if bias is None else torch.addmm(bias, dropped, weight)
-        y = sparse_times_dense(self._prepare(x, weight.dtype), weight, p, generator)
-        return y if bias is None else y + bias
+        if x.layout != torch.strided:
+            return self._sparse(x, weight, bias, p, generator)
+        dropped = dropout(x, p, self.training, [generator])
+        return dropped @ weight if bias is None else torch.addmm(bias, dropped, weight)
 
-    def _prepare(self, x: Tensor, dtype: torch.dtype) -> SparseInput:
-        return self._prepared.get((x,), dtype, lambda: SparseInput.build(x.to(dtype)))
+    @outside_compiled_graphs
+    def _sparse(
+        self, x: Tensor, weight: Tensor, bias: Tensor | None, p: float, generator: torch.Generator | None
+    ) -> Tensor:
+        if x.requires_grad:
+            raise UserError("x: found sparse features that require a gradient, which is not computed; use dense ones")
+        dtype = working_dtype(weight.dtype)
+        with without_autocast(x.device):
+            prepared = self._prepared.get((x,), dtype, lambda: SparseInput.build(x.to(dtype)))
+            y = sparse_times_dense(prepared, weight.to(dtype), p, generator).to(weight.dtype)
+        return y if bias is None else y + bias
 
     def extra_repr(self) -> str:
         sizes = f"{self.in_features}, {self.out_features}, bias={self.bias is not None}"
         return f"{sizes}, dropout={self.dropout}, replicas={self.replicas}"
+
+
+class LazySparseLinear(LazyModuleMixin, SparseLinear):  # type: ignore[misc]
+    """A :class:`SparseLinear` that takes ``in_features`` from its first input, like ``nn.LazyLinear``."""
+
+    cls_to_become = SparseLinear  # type: ignore[assignment]
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, dropout: float = 0.0, replicas: int | None = None
+    ) -> None:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Lazy modules are a new feature")
+            super().__init__(0, out_features, bias, dropout, replicas)
+        self.in_features, self.weight = in_features, nn.UninitializedParameter()  # type: ignore[assignment]
+
+    def reset_parameters(self, generators: Generators | None = None) -> None:
+        """Nothing to do before the size is known."""
+        if not self.has_uninitialized_params() and self.in_features > 0:  # type: ignore[misc]
+            super().reset_parameters(generators)
+
+    def initialize_parameters(self, x: Tensor) -> None:
+        """Called by torch before the first forward pass."""
+        if not self.has_uninitialized_params():  # type: ignore[misc]
+            self.in_features = self.weight.shape[-2]  # known from a state_dict
+            return
+        self.in_features = x.shape[-1]
+        stacked = () if self.replicas is None else (self.replicas,)
+        with torch.no_grad():
+            self.weight.materialize((*stacked, self.in_features, self.out_features))  # type: ignore[attr-defined]
+            self.reset_parameters()

@@ -8,14 +8,18 @@ from cgnn.errors import UserError
 
 @dataclass(frozen=True)
 class Fidelity:
-    """The switches. Â is the normalised adjacency with self-loop weight γ, A = (α/2)(I + Â)."""
+    """The switches. Â is the normalised adjacency with self-loop weight γ, A = (α/2)(I + Â).
+
+    The defaults are those of the released code, except that the gradient flows through the source term: they are meant
+    for work of your own, where nobody would cut it. The preset ``released`` cuts it.
+    """
 
     #: paper: H' = (A − I)H + E.  released: H' = (α/2)(Â − I)H + E. Both with + H(W − I) if there are weights.
     derivative: Literal["paper", "released"] = "released"
     #: tabulated: α starts at the tabulated value, kept in (0, 1).  sigmoid: α = σ(θ), θ starts at that value.
     alpha: Literal["tabulated", "sigmoid"] = "sigmoid"
-    #: the gradient through the source term E of the derivative.
-    source_gradient: Literal["flows", "cut"] = "cut"
+    #: the gradient through the source term E of the derivative; the released code cuts it.
+    source_gradient: Literal["flows", "cut"] = "flows"
     #: exact is the Chebyshev series; the others go through torchdiffeq, `_adjoint` with its adjoint method.
     solver: Literal["exact", "exact_recompute", "dopri5", "dopri5_adjoint", "rk4", "rk4_adjoint"] = "exact"
     #: the hidden state doubled with zeros during the ODE.
@@ -48,7 +52,7 @@ class Fidelity:
 
 
 PRESETS = {
-    "released": Fidelity(),
+    "released": Fidelity(source_gradient="cut"),
     "paper": Fidelity(
         derivative="paper",
         alpha="tabulated",

@@ -130,7 +130,7 @@ def published(
     common = load_reported().raw["common_hyperparameters"]
     printed = load_reported().raw["hyperparameters"][entry].get(model)
     if printed is not None:
-        row = printed["random" if split_kind.startswith("random") else "fixed"]
+        row = printed["fixed" if split_kind == "fixed" else "random"]
         if row["lr"] is None:
             return None
         shared = common["nell" if entry == "nell" else "cora_citeseer_pubmed"]

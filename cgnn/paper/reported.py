@@ -91,9 +91,7 @@ def load_yaml(path: Path) -> dict[str, Any]:
 
 def entry_of(dataset: str) -> str:
     """The paper's dataset whose settings this one uses: NELL's for ``nell_partial``, Cora's for any other graph."""
-    if dataset in load_reported().raw["hyperparameters"]:
-        return dataset
-    return "nell" if dataset.startswith("nell") else "cora"
+    return dataset if dataset in load_reported().raw["hyperparameters"] else NOT_COMPARABLE.get(dataset, "cora")
 
 
 def _summary(pair: list[float] | None, split_kind: str) -> Summary | None:

@@ -1,57 +1,137 @@
 """Read config.yaml with its overlays, and refuse a wrong one by naming the key, the value and what is allowed."""
 
-from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
+import copy
+import re
+from collections.abc import Hashable, Iterable, Mapping
+from difflib import SequenceMatcher, get_close_matches
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from cgnn.datasets.registry import DATASETS
 from cgnn.errors import UserError
 from cgnn.models.registry import MODELS, check_settings, resolve_method, types_of
 from cgnn.paper.fidelity import PRESETS, preset
+from cgnn.pipeline.data import has_fixed_split, own_path, path_problem
 from cgnn.search.priors import parse_prior
 
 PROJECT = Path(__file__).parents[2]
 SCHEMA = PROJECT / "workflow" / "schemas" / "config.schema.yaml"
-BUILT_IN = ("cora", "citeseer", "pubmed", "nell", "nell_partial", "synthetic")
 
 Config = dict[str, Any]
+
+#: Sections whose entries an overlay may switch off with `false`.
+SWITCHABLE = (("experiments",), ("profiles", "methods"), ("fidelity", "variants"))
 
 
 def load(overlays: Iterable[Path | str] = (), base: Path | str | None = None) -> Config:
     """config.yaml with each overlay laid over it, as `snakemake --configfile` does; not yet validated."""
-    merged: Config = {}
-    for path in (base or PROJECT / "config.yaml", *overlays):
-        try:
-            content = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
-        except FileNotFoundError:
-            raise UserError(f"{path}: no such config file") from None
-        except yaml.YAMLError as error:
-            raise UserError(f"{path}: not readable as YAML: {error}") from None
-        if not isinstance(content, dict):
-            raise UserError(f"{path}: found a {type(content).__name__}, expected a mapping of keys")
-        merged = overlay(merged, content)
-    return merged
+    contents = {path: read_yaml(path) for path in (base or PROJECT / "config.yaml", *overlays)}
+    _check_contents(contents)
+    return reduce(overlay, contents.values(), {})
 
 
 def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> Config:
     """Mappings merge key by key; anything else, lists too, is replaced."""
-    merged = dict(below)
-    for key, value in above.items():
-        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        merged[key] = overlay(merged[key], value) if both else value
+    from snakemake.utils import update_config
+
+    merged = copy.deepcopy(dict(below))
+    update_config(merged, above)
     return merged
 
 
-def validate(config: Mapping[str, Any]) -> None:
-    """Raise a UserError with every problem, one a line; nothing if the config is good."""
+def check_files(paths: Iterable[Path | str]) -> None:
+    """Refuse config files with mistakes that are not visible once Snakemake has merged them.
+
+    These are duplicate keys, of which YAML silently keeps the last, and `false` for an entry that no file defines.
+    ``paths`` are all files of a run, config.yaml among them, in any order.
+    """
+    _check_contents({path: read_yaml(path) for path in paths})
+
+
+def _check_contents(contents: Mapping[Path | str, Config]) -> None:
+    problems = []
+    for keys in SWITCHABLE:
+        sections = {path: _section(content, keys) for path, content in contents.items()}
+        defined = {name for section in sections.values() for name, value in section.items() if value is not False}
+        for path, section in sections.items():
+            for name in section:
+                if name not in defined:
+                    where = ".".join((*keys, str(name)))
+                    problems.append(
+                        f"{path}: {where}: `false` switches off an entry of config.yaml, which has no such entry; "
+                        f"{_nearest(name, sorted(defined, key=str))}"
+                    )
+    if problems:
+        raise UserError(_listed(problems))
+
+
+def _section(content: Mapping[str, Any], keys: Iterable[str]) -> Mapping[str, Any]:
+    for key in keys:
+        found = content.get(key)
+        content = found if isinstance(found, Mapping) else {}
+    return content
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """YAML in which a key that stands twice in one mapping is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: dict[Any, int] = {}
+        for key_node, _ in node.value:
+            # Merge keys (<<) are resolved by the base class; keys that are no scalars are refused there.
+            if isinstance(key_node, yaml.ScalarNode) and key_node.tag != "tag:yaml.org,2002:merge":
+                key, line = self.construct_object(key_node), key_node.start_mark.line + 1
+                if key in seen:
+                    raise yaml.constructor.ConstructorError(
+                        problem=f"the key {key!r} stands twice, first in line {seen[key]}; expected it once",
+                        problem_mark=key_node.start_mark,
+                    )
+                seen[key] = line
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path | str) -> Config:
+    """The mapping in a YAML file; a mistake in it is named with its line."""
+    try:
+        content = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_StrictLoader) or {}
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such config file.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read as a config file ({error}).") from None
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        context = f" {error.context}" if error.context else ""
+        raise UserError(f"{path}{line}: not valid YAML: {error.problem}{context}.") from None
+    except yaml.YAMLError as error:
+        raise UserError(f"{path}: not valid YAML: {error}.") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: found a {type(content).__name__}, expected a mapping of keys.")
+    if "__use_yte__" in content:
+        # Snakemake would evaluate Python expressions in such a file.
+        raise UserError(f"{path}: `__use_yte__` makes a config run code; expected plain YAML. Remove the key.")
+    return content
+
+
+def validate(config: Mapping[str, Any], *, files: bool = True) -> None:
+    """Raise a UserError with every problem, one per line.
+
+    With ``files=False`` the files that the config names need not exist: a job on another machine reads copies.
+    """
     problems = [*_schema_problems(config)]
     if not problems:  # the checks of names may rely on the shape
         problems = [*_name_problems(config)]
+    if not problems and files:
+        problems = [*_file_problems(config)]
     if problems:
-        count = f"{len(problems)} problems" if len(problems) > 1 else "a problem"
-        raise UserError(f"the config has {count}; no job was started:\n" + "\n".join(f"  {p}" for p in problems))
+        raise UserError(_listed(problems))
+
+
+def _listed(problems: list[str]) -> str:
+    count = f"{len(problems)} problems" if len(problems) > 1 else "a problem"
+    return f"the config has {count}; no job was started:\n" + "\n".join(f"  {problem}" for problem in problems)
 
 
 def active_datasets(config: Mapping[str, Any]) -> list[str]:
@@ -70,11 +150,15 @@ def axis_of(model: str) -> str | None:
     return "layers" if entry.options.get("variant") == "discrete" else entry.axis
 
 
+@cache
+def _schema() -> dict[str, Any]:
+    return yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+
+
 def _schema_problems(config: Mapping[str, Any]) -> Iterable[str]:
     from jsonschema import Draft202012Validator
 
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
-    errors = sorted(Draft202012Validator(schema).iter_errors(config), key=lambda error: [str(p) for p in error.path])
+    errors = sorted(Draft202012Validator(_schema()).iter_errors(config), key=lambda error: [str(p) for p in error.path])
     for error in errors:
         yield from _explain(error)
 
@@ -83,18 +167,15 @@ def _explain(error: Any) -> Iterable[str]:
     where = ".".join(str(part) for part in error.absolute_path)
     found, rule, allowed = error.instance, error.validator, error.validator_value
     if rule == "anyOf":
-        # The branch written for what was found (a mapping, say) explains better than "matches none".
-        inner = [e for e in error.context if e.path or e.validator not in ("type", "const", "required")]
-        if inner:
-            yield from _explain(max(inner, key=lambda e: len(e.path)))
-        elif isinstance(found, Mapping):
-            needed = sorted({key for e in error.context if e.validator == "required" for key in e.validator_value})
-            yield f"{where}: found {found!r}, expected a mapping with {' or '.join(needed)}"
+        branch = _intended_branch(error)
+        if branch and isinstance(found, Mapping):
+            for inner in branch:
+                yield from _explain(inner)
         else:
             yield f"{where}: found {found!r}, expected true, false or a mapping"
     elif rule == "additionalProperties" and isinstance(found, Mapping):
         known = error.schema.get("properties", {})
-        for key in sorted(set(found) - set(known), key=str):
+        for key in _unknown_keys(error):
             full = f"{where}.{key}" if where else str(key)
             yield f"{full}: unknown key (its value is {found[key]!r}); {_nearest(key, known)}"
     elif rule == "required":
@@ -108,20 +189,60 @@ def _explain(error: Any) -> Iterable[str]:
             "minimum": f"expected at least {allowed}",
             "maximum": f"expected at most {allowed}",
             "exclusiveMinimum": f"expected more than {allowed}",
+            "exclusiveMaximum": f"expected less than {allowed}",
+            "minLength": "expected text that is not empty",
             "uniqueItems": "expected no value twice",
             "pattern": f"expected text that matches {allowed}",
         }.get(rule, error.message)
         yield f"{where or 'config'}: found {found!r}, {wanted}"
 
 
+def _intended_branch(error: Any) -> list[Any]:
+    """The errors of the alternative that the value was most likely meant to be: the one it violates least."""
+    branches: dict[int, list[Any]] = {}
+    for inner in error.context:
+        branches.setdefault(inner.schema_path[0], []).append(inner)
+    # An alternative of another type altogether (true or false, where a mapping stands) explains nothing.
+    fitting = [b for b in branches.values() if not any(not e.path and e.validator in ("type", "const") for e in b)]
+
+    def distance(branch: list[Any]) -> float:
+        unlike = 0.0
+        for inner in branch:
+            unknown = _unknown_keys(inner) if inner.validator == "additionalProperties" else []
+            known = list(inner.schema.get("properties", {}))
+            unlike += sum(1 - max((_similarity(key, name) for name in known), default=0) for key in unknown)
+            unlike += len(unknown) or 1
+        return unlike
+
+    return min(fitting, key=distance, default=[])
+
+
+def _unknown_keys(error: Any) -> list[Any]:
+    known, patterns = error.schema.get("properties", {}), error.schema.get("patternProperties", {})
+    keys = [key for key in error.instance if key not in known]
+    return sorted((key for key in keys if not any(re.search(p, str(key)) for p in patterns)), key=str)
+
+
+def _similarity(one: object, other: object) -> float:
+    return SequenceMatcher(None, str(one), str(other)).ratio()
+
+
 def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
+    if set("{}") & set(config["results"]):
+        yield f"results: found {config['results']!r}; Snakemake reads braces as wildcards: choose a name without them"
     datasets = config["datasets"]
     for name, options in datasets.items():
-        if isinstance(options, bool) and name not in BUILT_IN:
-            known = f"{_nearest(name, BUILT_IN)}; your own graph is {{path: my.npz}}"
+        own = isinstance(options, Mapping) and "path" in options
+        if isinstance(options, bool) and name not in DATASETS:
+            known = f"{_nearest(name, DATASETS)}; your own graph is {{path: my.npz}}"
             yield f"datasets.{name}: unknown dataset (its value is {options}); {known}"
-        if isinstance(options, Mapping) and "path" not in options and name != "synthetic":
-            yield f"datasets.{name}: a made-up graph is called synthetic; your own graph is {{path: my.npz}}"
+        elif own and name in DATASETS:
+            yield (
+                f"datasets.{name}: {name} is a dataset of this project and cannot be redefined; call your own graph "
+                f"something else: `my_{name}: {{path: {options['path']}}}`"
+            )
+        elif isinstance(options, Mapping) and not own and name != "synthetic":
+            yield f"datasets.{name}: a generated graph is called synthetic; your own graph is {{path: my.npz}}"
     if not active_datasets(config):
         yield "datasets: all are switched off, expected at least one"
     for section in ("residual", "sweeps", "profiles", "fidelity", "curves"):
@@ -129,6 +250,12 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
     for section, key in (("search", "epochs"), ("sweeps", "epochs"), ("protocol", "split_sizes")):
         where, by_dataset = f"{section}.{key}", config[section][key]
         yield from _unknown(where, [key for key in by_dataset if key != "default"], datasets)
+
+    for name, sizes in config["protocol"]["split_sizes"].items():
+        for part, size in sizes.items():
+            if size > 1 and size != int(size):
+                where = f"protocol.split_sizes.{name}.{part}"
+                yield f"{where}: found {size}, expected a whole number of nodes, or a fraction below 1"
 
     for name, block in active(config["experiments"]).items():
         yield from _unknown(f"experiments.{name}.models", block["models"], MODELS)
@@ -170,6 +297,29 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
             check_settings(variant["model"], variant.get("switches", {}), ())
         except UserError as error:
             yield f"fidelity.variants.{name}.switches: {error}"
+
+
+def _file_problems(config: Mapping[str, Any]) -> Iterable[str]:
+    """What the config asks of your own graphs that their files do not have."""
+    without_split = []
+    for name in active_datasets(config):
+        path = own_path(config, name)
+        problem = path_problem(path) if path is not None else None
+        if problem:
+            yield f"datasets.{name}.path: found {path!r}; {problem}"
+        elif not has_fixed_split(config, name):
+            without_split.append(name)
+    wanting = {f"{section}.datasets": config[section]["datasets"] for section in ("sweeps", "fidelity", "curves")}
+    for name, block in active(config["experiments"]).items():
+        if block["splits"] == ["fixed"]:
+            wanting[f"experiments.{name}.datasets"] = block.get("datasets", [])
+    for where, names in wanting.items():
+        for name in names:
+            if name in without_split:
+                yield (
+                    f"{where}: {name} has no fixed split, which this needs; put the arrays train, validation and test "
+                    f"into {own_path(config, name)}, or take {name} out"
+                )
 
 
 def _unknown(where: str, found: Iterable[str], known: Iterable[str]) -> Iterable[str]:

@@ -1,17 +1,20 @@
 """What the experiments of a config cost: measured where they were run, extrapolated from measured epochs elsewhere."""
 
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from cgnn.pipeline import plan
+from cgnn.pipeline.config import PROJECT
 from cgnn.results.chunks import Chunk
 from cgnn.results.collect import read_rows
+from cgnn.results.schema import seconds_path
 
+#: Median seconds per epoch by dataset and model.
 Speeds = Mapping[tuple[str, str], float]
+PUBLISHED = PROJECT / "results" / "published" / "seconds.csv"
 
 
 @dataclass(frozen=True)
@@ -26,64 +29,70 @@ class Piece:
     expected: float | None
 
 
-def pieces(config: Mapping[str, Any]) -> Iterator[Piece]:
-    """Every training and search that the config asks for. Profiles are not counted: they time themselves."""
-    results, size, trials = Path(config["results"]), config["jobs"]["replicas_per_job"], config["search"]["trials"]
-    speeds = measured_speeds(results)
+def pieces(config: Mapping[str, Any], published: Path = PUBLISHED) -> Iterator[Piece]:
+    """Every training and search that the config asks for. Profiles are not counted: they time themselves.
+
+    What was not timed in this results tree is expected to take as long as in the published run.
+    """
+    results, section = Path(config["results"]), config["search"]
+    speeds = {**measured_speeds([published]), **measured_speeds(sorted(results.glob("runs/**/*.seconds.csv")))}
     for search in plan.searches(config):
-        epochs = config["search"]["epochs"].get(search.dataset, config["search"]["epochs"]["default"])
+        epochs = section["epochs"].get(search.dataset, section["epochs"]["default"])
         seconds = _seconds(results / search.folder / "trials.seconds.csv")
-        missing = max(0, trials - len(seconds)) * epochs
+        evaluations = plan.evaluations(config)
+        missing = max(0, evaluations - len(seconds)) * epochs
         expected = _expected(missing, speeds.get((search.dataset, search.model)))
-        yield Piece("search", search.dataset, trials * epochs, sum(seconds), missing, expected)
-    for training in chain(plan.runs(config), plan.sweeps(config), plan.fidelity(config), plan.curves(config)):
-        if training.same_as:
-            continue  # its rows are taken from a run that is counted
+        yield Piece("search", search.dataset, evaluations * epochs, sum(seconds), missing, expected)
+    for planned in plan.trainings(config):
+        training = planned.training
         epochs = training.epochs or config["protocol"]["epochs"]
         measured, missing = 0.0, 0
-        for path, replicas in _files(training, results, size):
-            if path.is_file():
-                measured += sum(_seconds(path.with_suffix(".seconds.csv")))
+        for file in planned.files(config):
+            if Path(file).is_file():
+                measured += sum(_seconds(seconds_path(file)))
             else:
-                missing += replicas * epochs
-        # A layer more is an epoch so much longer; the speeds are those of two layers.
-        depth = dict(training.settings).get("layers", 2) / 2
+                missing += len(Chunk.of(file) or ()) * epochs
+        # An epoch takes longer with every layer; the speeds are those of two layers.
+        depth = float(dict(training.settings).get("layers", 2)) / 2
         expected = _expected(missing * depth, speeds.get((training.dataset, training.model)))
-        yield Piece(training.stage, training.dataset, training.replicas * epochs, measured, missing, expected)
+        yield Piece(planned.stage, training.dataset, planned.replicas * epochs, measured, missing, expected)
 
 
-def _files(training: plan.Training, results: Path, size: int) -> Iterator[tuple[Path, int]]:
-    """Its files of rows, and the replicas in each. Curves are recorded in one go, their rows beside them."""
-    if training.stage == "curves":
-        yield results / f"{training.folder}.rows" / "runs.csv", training.replicas
-    else:
-        yield from ((Path(file), len(Chunk.of(file) or ())) for file in training.files(str(results), size))
-
-
-def measured_speeds(results: Path) -> Speeds:
-    """Median seconds an epoch by dataset and model, of the trainings for the tables."""
+def measured_speeds(files: Iterable[Path]) -> Speeds:
+    """Of trainings with the published or searched number of layers, which is two."""
     found: dict[tuple[str, str], list[float]] = {}
-    for path in chain(results.glob("runs/**/*.seconds.csv"), results.glob("residual/*/*/2/*.seconds.csv")):
-        for row in read_rows(path)[1]:
-            if row["seconds_per_epoch"]:
+    for path in files:
+        for row in read_rows(path)[1] if path.is_file() else ():
+            if row["variant"] in ("", "layers-2") and float(row["seconds_per_epoch"] or 0):
                 found.setdefault((row["dataset"], row["model"]), []).append(float(row["seconds_per_epoch"]))
     return {key: statistics.median(values) for key, values in found.items()}
 
 
 def summary(found: list[Piece], cores: int) -> str:
-    """A line a dataset and stage, and the sum: core-hours measured, expected for the rest, and epochs."""
-    lines = [f"{'':<24}{'epochs':>10}{'measured':>12}{'rest':>12}   core-hours"]
-    keys = list(dict.fromkeys((piece.dataset, piece.stage) for piece in found))
-    for dataset, stage in sorted(keys):
+    """One line per dataset and stage, and the sum: core-hours measured, expected for the rest, and epochs."""
+    lines = [f"{'':<24}{'epochs':>10}{'measured':>12}{'expected':>12}   core-hours"]
+    for dataset, stage in sorted({(piece.dataset, piece.stage) for piece in found}):
         members = [piece for piece in found if (piece.dataset, piece.stage) == (dataset, stage)]
         lines.append(_line(f"{dataset}, {stage}", members))
     lines.append(_line("all", found))
-    unknown = sum(piece.missing_epochs for piece in found if piece.expected is None)
     total = sum(piece.measured + (piece.expected or 0) for piece in found) / 3600
     lines.append(f"\n{total:.1f} core-hours in all, {total / cores:.1f} hours on {cores} cores")
+    unknown = sum(piece.missing_epochs for piece in found if piece.expected is None)
     if unknown:
-        lines.append(f"not in it: {unknown:,} epochs of models not timed on their dataset yet")
+        lines.append(f"not included: {unknown:,} epochs of models that were never timed on their dataset")
     return "\n".join(lines)
+
+
+def time_left(found: Iterable[Piece], cores: int) -> str:
+    """How long what is missing will take."""
+    missing = [piece for piece in found if piece.missing_epochs]
+    if not missing:
+        return "no training or search is left"
+    hours = sum(piece.expected or 0 for piece in missing) / 3600 / cores
+    unknown = sum(piece.expected is None for piece in missing)
+    return f"{len(missing)} trainings and searches left, about {hours:.1f} hours on {cores} cores" + (
+        f" ({unknown} of them were never timed and are not included)" if unknown else ""
+    )
 
 
 def _line(label: str, members: list[Piece]) -> str:

@@ -1,34 +1,46 @@
-"""What code a verb runs, as a hash that comments and formatting do not change."""
+"""What code a command runs, as a hash that comments, help texts and formatting do not change."""
 
 import ast
 import hashlib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
 
+#: Modules that no fingerprint covers although jobs import them, each with the reason why it decides no result.
+DECIDES_NOTHING = {
+    "cgnn.__main__": "finds the command's module and turns a UserError into one line",
+    "cgnn.errors": "the class of errors, which end a job without a result",
+    "cgnn.training.progress": "prints progress",
+    "cgnn.training.gpus": "chooses which of several equal GPUs a job takes; a row names the card",
+    "cgnn.pipeline.fingerprint": "computes fingerprints",
+    "cgnn.pipeline.provenance": "combines fingerprints, and a different combination is a different fingerprint",
+    "cgnn.datasets.registry": "only by hand: a job is given the files of its graph and splits",
+}
 
-def code_fingerprint(*modules: str, package: Path = PACKAGE) -> str:
+
+def code_fingerprint(*modules: str, without: tuple[str, ...] = (), package: Path = PACKAGE) -> str:
     """Hash over the import closure, inside ``cgnn/``, of ``modules`` (dotted names).
 
-    Taken on the syntax tree without docstrings, so editing a comment changes nothing and editing a
-    function changes the fingerprint of exactly the verbs that can reach it. Modules named in tables
-    as strings (models, solvers) are not followed: the caller names the one it uses.
+    It is taken on the syntax tree without docstrings and help texts, so editing a comment changes nothing and editing a
+    function changes the fingerprint of exactly the commands that can reach it. Modules named in tables as strings
+    (models, solvers) are not followed: the caller names the one it uses.
     """
     digest = hashlib.sha256()
-    for name in sorted(import_closure(*modules, package=package)):
+    for name in sorted(import_closure(*modules, without=without, package=package)):
         digest.update(f"{name}\0{_read(name, package).tree_hash}\0".encode())
     return digest.hexdigest()[:16]
 
 
-def import_closure(*modules: str, package: Path = PACKAGE) -> frozenset[str]:
-    """All modules of the package that importing ``modules`` executes, lazily or at once."""
+def import_closure(*modules: str, without: tuple[str, ...] = (), package: Path = PACKAGE) -> frozenset[str]:
+    """All modules of the package that running ``modules`` can import, but for ``without`` and what decides nothing."""
     seen: set[str] = set()
     waiting = list(modules)
     while waiting:
         name = waiting.pop()
-        if name in seen:
+        if name in seen or name in without or (name in DECIDES_NOTHING and name not in modules):
             continue
         seen.add(name)
         waiting += [found for found in _read(name, package).imports if _exists(found, package)]
@@ -72,7 +84,7 @@ def _read_at(module: str, package: str, path: Path, modified_ns: int, size: int)
 
 def _names_imported(tree: ast.Module, module: str, path: Path) -> list[str]:
     found = []
-    for node in ast.walk(tree):
+    for node in _walk_run(tree):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -87,8 +99,19 @@ def _names_imported(tree: ast.Module, module: str, path: Path) -> list[str]:
     return found
 
 
+def _walk_run(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those below ``if TYPE_CHECKING:``, which never run."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
+            continue
+        yield child
+        yield from _walk_run(child)
+
+
 def _tree_hash(tree: ast.Module) -> str:
     for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in ("help", "metavar")]
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and _has_docstring(
             node
         ):

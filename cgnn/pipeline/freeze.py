@@ -20,10 +20,7 @@ CONFIG = "resolved_config.json"
 
 def frozen_path(project: Path, results: str, config: Mapping[str, Any]) -> Path:
     """Where the copy of this very code and config lives; the same content has the same place."""
-    digest = hashlib.sha256(_dump(config).encode())
-    for path in _files(project):
-        digest.update(f"\0{path.relative_to(project)}\0".encode() + path.read_bytes())
-    return Path(results).absolute() / ".code" / digest.hexdigest()[:16]
+    return Path(results).absolute() / ".code" / _digest(project, _dump(config))
 
 
 def freeze(project: Path, target: Path, results: str, config: Mapping[str, Any]) -> None:
@@ -31,6 +28,7 @@ def freeze(project: Path, target: Path, results: str, config: Mapping[str, Any])
     if frozen_path(project, results, config) != target:
         raise UserError("the code was edited while the DAG was being planned; run the same command again")
     if target.is_dir():
+        check_frozen(target)
         return
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -57,9 +55,38 @@ def freeze(project: Path, target: Path, results: str, config: Mapping[str, Any])
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def check_frozen(code: Path) -> None:
+    """Refuse a copy whose content is not what its name says: a results folder may come from somebody else.
+
+    Python looks in this folder first, so anything beside the copied files could replace a module, as could a link.
+    Compiled modules are not part of the hash: they are deleted, and Python compiles them again.
+    """
+    links = []
+    for folder, folders, files in os.walk(code):
+        links += [name for name in (*folders, *files) if os.path.islink(os.path.join(folder, name))]
+        if "__pycache__" in folders and "__pycache__" not in links:
+            shutil.rmtree(os.path.join(folder, "__pycache__"), ignore_errors=True)
+            folders.remove("__pycache__")
+    config = code / CONFIG
+    strange = [*links, *(path.name for path in code.iterdir() if path.name not in (*FROZEN, CONFIG))]
+    if strange or not config.is_file() or _digest(code, config.read_text(encoding="utf-8")) != code.name:
+        raise UserError(
+            f"{code}: this copy of the code was edited or damaged; its content does not have the hash in its name"
+            f"{': ' if strange else ''}{', '.join(sorted(strange))}. Nothing was run. Delete this folder and run the "
+            "same command again."
+        )
+
+
 def frozen_config(code: Path) -> dict[str, Any]:
     """The config a frozen run was started with."""
     return json.loads((code / CONFIG).read_text(encoding="utf-8"))
+
+
+def _digest(folder: Path, config: str) -> str:
+    digest = hashlib.sha256(config.encode())
+    for path in _files(folder):
+        digest.update(f"\0{path.relative_to(folder)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _dump(config: Mapping[str, Any]) -> str:
@@ -70,6 +97,8 @@ def _files(project: Path) -> list[Path]:
     found: list[Path] = []
     for name in FROZEN:
         top = project / name
-        candidates = [top] if top.is_file() else top.rglob("*")
-        found += [path for path in candidates if path.is_file() and not set(path.parts) & set(SKIPPED)]
-    return sorted(path for path in found if not path.name.startswith(".partial-"))
+        found += [top] if top.is_file() else []
+        for folder, folders, files in os.walk(top):
+            folders[:] = [name for name in folders if name not in SKIPPED]
+            found += [Path(folder, name) for name in files if not name.startswith(".partial-")]
+    return sorted(path for path in found if path.is_file())

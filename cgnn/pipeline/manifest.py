@@ -105,7 +105,9 @@ def check_unmodified(target: Path, old: Manifest, wanted: Mapping[str, str]) -> 
     lost = []
     for name in sorted({*recorded, *wanted}):
         path = target / name
-        if path.is_dir():
+        if path.is_dir() or not path.parent.resolve().is_relative_to(
+            target.resolve()
+        ):  # a linked folder leads elsewhere
             lost.append(name)
         elif path.exists() or path.is_symlink():
             found = sha256_of(path) if path.is_file() and not path.is_symlink() else ""

@@ -1,13 +1,16 @@
-"""The experiments a config asks for, one record each: what the DAG makes and what `cgnn status` counts."""
+"""The experiments a config asks for, one record each: what the workflow makes and what `cgnn status` counts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from cgnn.models.registry import MODELS, published, resolve_method
 from cgnn.paper.fidelity import PRESETS
 from cgnn.pipeline.config import active, active_datasets, axis_of
+from cgnn.pipeline.data import has_fixed_split
 from cgnn.results.chunks import chunk_files
+from cgnn.training.record import Training, as_pairs
 
 Config = Mapping[str, Any]
 
@@ -27,35 +30,35 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Training:
-    """Replicas that share everything but the seed or the random split: one cell of a table or point of a figure."""
+class Planned:
+    """A training, the stage it belongs to (the folder and aggregate of its rows), and how many replicas it needs."""
 
-    folder: str
-    dataset: str
-    split_kind: str
-    model: str
-    preset: str
-    source: str
+    stage: str
+    training: Training
     replicas: int
-    variant: str = ""
-    epochs: int | None = None
-    switches: tuple[tuple[str, str], ...] = ()
-    settings: tuple[tuple[str, float], ...] = ()  # hyperparameters set on top, e.g. layers = 8
-    same_as: str = ""  # the folder of a run whose replicas these would only repeat
+
+    @property
+    def folder(self) -> str:
+        return f"{self.stage}/{self.training.folder}"
 
     @property
     def search(self) -> Search | None:
         """The search this training takes its hyperparameters from."""
-        return Search(self.dataset, self.split_kind, self.model, self.preset) if self.source == "search" else None
+        t = self.training
+        if t.hyperparameter_source != "search":
+            return None
+        # Every rule of drawing random splits is trained with the hyperparameters of the random protocol.
+        return Search(t.dataset, "fixed" if t.split == "fixed" else "random", t.model, t.preset)
 
-    @property
-    def stage(self) -> str:
-        """runs, residual, sweeps, fidelity or curves."""
-        return self.folder.split("/")[0]
-
-    def files(self, results: str, size: int) -> list[str]:
+    def files(self, config: Config) -> list[str]:
         """The chunk files that hold its replicas, existing ones kept."""
-        return chunk_files(f"{results}/{self.folder}", self.replicas, size)
+        return chunk_files(
+            f"{config['results'].rstrip('/')}/{self.folder}", self.replicas, config["jobs"]["replicas_per_job"]
+        )
+
+    def splits(self, first: int, last: int) -> list[str]:
+        """The splits that replicas ``first`` to ``last`` are trained on."""
+        return list(dict.fromkeys(self.training.split_of(replica) for replica in range(first, last + 1)))
 
 
 @dataclass(frozen=True)
@@ -81,105 +84,114 @@ def source_of(wanted: str, dataset: str, split_kind: str, model: str) -> str:
     return "search" if wanted == "published" and published(dataset, split_kind, model) is None else wanted
 
 
-def runs(config: Config) -> list[Training]:
+def trainings(config: Config) -> list[Planned]:
+    """Every training of the config."""
+    every = [*runs(config), *sweeps(config), *fidelity(config), *recorded(config)]
+    return list({planned.folder: planned for planned in every}.values())
+
+
+def runs(config: Config) -> list[Planned]:
     """Tables 2 and 3, and the residual GCN by depth. Blocks that ask for the same run share it."""
-    found: dict[str, Training] = {}
+    found: dict[str, Planned] = {}
     for block in active(config["experiments"]).values():
-        for dataset, split, model in _cells(config, block):
-            source = source_of(block["hyperparameters"], dataset, split, model)
-            folder = f"runs/{dataset}/{split}/{model}/{block['preset']}/{source}"
-            epochs = config["protocol"]["epochs"]
-            found[folder] = Training(
-                folder, dataset, split, model, block["preset"], source, replicas_of(config, split), epochs=epochs
-            )
+        for dataset in _chosen(config, block.get("datasets", active_datasets(config))):
+            splits = [split for split in block["splits"] if split != "fixed" or has_fixed_split(config, dataset)]
+            for split, model in product(splits, block["models"]):
+                training = Training(
+                    dataset,
+                    split,
+                    model,
+                    block["preset"],
+                    source_of(block["hyperparameters"], dataset, split, model),
+                    epochs=config["protocol"]["epochs"],
+                )
+                found.setdefault(training.folder, Planned("runs", training, replicas_of(config, split)))
     return [*found.values(), *residual(config)]
 
 
-def residual(config: Config) -> Iterator[Training]:
+def residual(config: Config) -> Iterator[Planned]:
     """The appendix's residual GCN."""
     section = config["residual"]
     for dataset in _chosen(config, section.get("datasets", active_datasets(config))):
-        for split in ("fixed", "random"):
-            for layers in section["layers"]:
-                yield Training(
-                    folder=f"residual/{dataset}/{split}/{layers}",
-                    dataset=dataset,
-                    split_kind=split,
-                    model="gcn_residual",
-                    preset="released",
-                    source="published",
-                    replicas=section["seeds"] if split == "fixed" else section["random_splits"],
-                    variant=f"layers-{layers}",
-                    epochs=section["epochs"],
-                    settings=(("layers", layers),),
-                )
+        splits = ("fixed", "random") if has_fixed_split(config, dataset) else ("random",)
+        for split, model, layers in product(splits, section["models"], section["layers"]):
+            training = Training(
+                dataset,
+                split,
+                model,
+                variant=f"layers-{layers}",
+                settings=as_pairs({"layers": layers}),
+                epochs=section["epochs"],
+            )
+            yield Planned("runs", training, section["seeds"] if split == "fixed" else section["random_splits"])
 
 
-def sweeps(config: Config) -> Iterator[Training]:
-    """Figure 2: accuracy against layers or ending time."""
+def sweeps(config: Config) -> Iterator[Planned]:
+    """Figure 2: accuracy against layers or ending time, and the other readings of CGNN without H(0) (claim C7)."""
     section = config["sweeps"]
     for dataset in _chosen(config, section["datasets"]):
-        for axis in ("layers", "t1"):
-            for model in section[axis]["models"]:
-                for value in section[axis]["values"]:
-                    yield Training(
-                        folder=f"sweeps/{dataset}/{model}/{value:g}",
-                        dataset=dataset,
-                        split_kind="fixed",
-                        model=model,
-                        preset=section["preset"],
-                        source="published",
-                        replicas=section["seeds"],
-                        variant=f"{axis}-{value:g}",
-                        epochs=section["epochs"].get(dataset, section["epochs"]["default"]),
-                        settings=((_key(model), value),),
-                    )
+        main = {"preset": section["preset"], "switches": {}}
+        blocks = [(axis, "", {**main, **section[axis]}) for axis in ("layers", "t1")]
+        blocks += [
+            ("t1", f"-{name}", {**section["t1"], **entry}) for name, entry in active(section["readings"]).items()
+        ]
+        for axis, reading, block in blocks:
+            for model, value in product(block["models"], block["values"]):
+                training = Training(
+                    dataset,
+                    "fixed",
+                    model,
+                    block["preset"],
+                    variant=f"{axis}-{value:g}{reading}",
+                    switches=as_pairs(block.get("switches", {})),
+                    settings=as_pairs({MODELS[model].axis or "t1": float(value)}),
+                    epochs=section["epochs"].get(dataset, section["epochs"]["default"]),
+                )
+                yield Planned("sweeps", training, section["seeds"])
 
 
-def fidelity(config: Config) -> Iterator[Training]:
-    """The fidelity table: switches flipped one at a time. A preset with none flipped is a run of Table 2 again."""
+def fidelity(config: Config) -> Iterator[Planned]:
+    """The fidelity table: switches set one at a time. A variant that sets none is a run of Table 2 where that exists,
+    and the table reads it from there."""
     section = config["fidelity"]
-    known = {run.folder for run in runs(config)}
+    known = {planned.folder for planned in runs(config)}
     for dataset in _chosen(config, section["datasets"]):
         for variant, entry in active(section["variants"]).items():
             if dataset not in entry.get("datasets", section["datasets"]):
                 continue
-            run = f"runs/{dataset}/fixed/{entry['model']}/{entry['preset']}/published"
-            yield Training(
-                folder=f"fidelity/{dataset}/{variant}",
-                dataset=dataset,
-                split_kind="fixed",
-                model=entry["model"],
-                preset=entry["preset"],
-                source="published",
-                replicas=section["seeds"],
-                variant=variant,
-                epochs=config["protocol"]["epochs"],
-                switches=tuple(entry.get("switches", {}).items()),
-                same_as=run if run in known and not entry.get("switches") else "",
-            )
+            run = _published_run(config, dataset, entry["model"], entry["preset"])
+            if entry.get("switches") or run.folder not in known:
+                training = Training(
+                    dataset,
+                    "fixed",
+                    entry["model"],
+                    entry["preset"],
+                    variant=variant,
+                    switches=as_pairs(entry.get("switches", {})),
+                    epochs=config["protocol"]["epochs"],
+                )
+                yield Planned("fidelity", training, section["seeds"])
 
 
-def curves(config: Config) -> Iterator[Training]:
-    """Runs that also keep their learning curves, and for CGNN the learned α."""
+def recorded(config: Config) -> Iterator[Planned]:
+    """The trainings whose learning curves and learned α are drawn: runs of Table 2 where they exist."""
     section = config["curves"]
+    known = {planned.folder: planned for planned in runs(config)}
     for dataset in _chosen(config, section["datasets"]):
         for model in section["models"]:
-            yield Training(
-                folder=f"curves/{dataset}/{model}",
-                dataset=dataset,
-                split_kind="fixed",
-                model=model,
-                preset=section["preset"],
-                source="published",
-                replicas=section["seeds"],
-                epochs=config["protocol"]["epochs"],
-            )
+            run = _published_run(config, dataset, model, section["preset"])
+            yield known.get(run.folder, Planned("curves", run.training, section["seeds"]))
 
 
 def searches(config: Config) -> list[Search]:
-    """The searches that some run needs."""
-    return list(dict.fromkeys(run.search for run in runs(config) if run.search))
+    """The searches that some training needs."""
+    return list(dict.fromkeys(planned.search for planned in trainings(config) if planned.search))
+
+
+def evaluations(config: Config) -> int:
+    """How many replicas one search trains: one per trial, and further ones of the finalists."""
+    section = config["search"]
+    return section["trials"] + min(section["finalists"], section["trials"]) * section["replicas"]
 
 
 def profiles(config: Config) -> Iterator[Profile]:
@@ -192,17 +204,10 @@ def profiles(config: Config) -> Iterator[Profile]:
                 yield Profile(dataset, method, value)
 
 
-def _cells(config: Config, block: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    for dataset in _chosen(config, block.get("datasets", active_datasets(config))):
-        for split in block["splits"]:
-            for model in block["models"]:
-                yield dataset, split, model
+def _published_run(config: Config, dataset: str, model: str, preset: str) -> Planned:
+    """The run of Table 2 with published hyperparameters."""
+    return Planned("runs", Training(dataset, "fixed", model, preset, epochs=config["protocol"]["epochs"]), 0)
 
 
 def _chosen(config: Config, names: list[str]) -> list[str]:
     return [name for name in names if name in active_datasets(config)]
-
-
-def _key(model: str) -> str:
-    """The hyperparameter behind the axis."""
-    return MODELS[model].axis or "t1"

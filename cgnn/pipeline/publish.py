@@ -1,5 +1,6 @@
 """Which part of a results tree is committed, and how the README's headline is made from it."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 from cgnn.errors import UserError
 from cgnn.files import sha256_of, write_text
 from cgnn.pipeline.config import PROJECT
+from cgnn.pipeline.crate import CRATE, crate_text
 from cgnn.pipeline.manifest import (
     MANIFEST,
     Entry,
@@ -27,6 +29,8 @@ from cgnn.pipeline.manifest import (
 KEPT = (
     "*.csv",
     "claims.json",
+    "bench.json",
+    "recorded.npz",
     "paper.pdf",
     "index.html",
     "tables/*.*",
@@ -36,7 +40,7 @@ KEPT = (
 #: The workflow and the config of the run, kept in the folder ``code/``; the package itself is named by its commit.
 WORKFLOW = ("Snakefile", "workflow/rules/*.smk", "workflow/schemas/*.yaml")
 CODE = "code"
-#: What decides a run: the commit recorded for it is one that holds just this.
+#: What decides a run: the recorded commit is the newest whose content equals these.
 DECIDING = ("cgnn", "paper", "workflow", "config.yaml")
 UNCOMMITTED = "uncommitted"
 LARGEST = 2_000_000
@@ -44,7 +48,7 @@ BEGIN, END = "<!-- headline: made by `python -m cgnn publish` -->", "<!-- end of
 
 
 def publish(results: Path, target: Path) -> list[str]:
-    """Copy what is kept from ``results`` to ``target``; delete there what an earlier publish put and the run lacks."""
+    """Copy what is kept from ``results`` to ``target``; delete what an earlier publish wrote and the run lacks."""
     check_target(target, results)
     check_made_by_publish(target)
     sources = kept_files(results)
@@ -65,7 +69,7 @@ def publish(results: Path, target: Path) -> list[str]:
 
 
 def adopt(target: Path, code: Path | None = None, configfiles: Iterable[Path] = ()) -> list[str]:
-    """Record the files of a published folder as they are now.
+    """Record the files of a published folder as they are now, and write the crate that describes them anew.
 
     For a folder that was published before there were manifests, and for files that a later version of the code wrote
     again there: these are recorded with its commit. ``code`` is a checkout of the commit that made the run.
@@ -89,7 +93,7 @@ def adopt(target: Path, code: Path | None = None, configfiles: Iterable[Path] = 
         entries.append(known if known is not None and known.sha256 == entry.sha256 else entry)
     used = {entry.commit for entry in entries}
     runs = {known.commit: known for known in (run, *old.runs) if known.commit in used}
-    _write(target, sources, old, Manifest(_iso()[:10], tuple(runs.values()), tuple(entries)))
+    _write(target, sources, old, Manifest(_iso()[:10], tuple(runs.values()), tuple(entries)), adopting=True)
     return sorted(sources)
 
 
@@ -118,7 +122,7 @@ def workflow_files(code: Path, configfiles: Iterable[Path] = ()) -> dict[str, Pa
 
 
 def commit_of(code: Path) -> str:
-    """The newest commit that holds just the code in the folder ``code``, which need not be a checkout itself."""
+    """The newest commit whose code equals that in the folder ``code``, which need not be a checkout itself."""
     git = ["git", "-C", str(PROJECT if (code / "resolved_config.json").is_file() else code)]
     paths = ["--", *(name for name in DECIDING if (code / name).exists())]
     candidates = _git(*git, "rev-list", "--max-count=100", "HEAD", *paths)
@@ -159,14 +163,24 @@ def _entry(name: str, path: Path, commit: str) -> Entry:
     return Entry(name, sha256_of(path), path.stat().st_size, commit)
 
 
-def _write(target: Path, sources: Mapping[str, Path], old: Manifest, new: Manifest) -> None:
-    if {entry.path: entry.sha256 for entry in new.files} == {entry.path: entry.sha256 for entry in old.files}:
-        new = old  # nothing changed, so the date and the commits stay
+def _write(target: Path, sources: Mapping[str, Path], old: Manifest, new: Manifest, *, adopting: bool = False) -> None:
+    """Write the files, the crate that describes them and, last, the manifest of all of them."""
+    before = {entry.path: entry.sha256 for entry in old.files if entry.path != CRATE}
+    if {entry.path: entry.sha256 for entry in new.files} == before:  # nothing changed: the date and the commits stay
+        new = Manifest(old.date, old.runs, tuple(entry for entry in old.files if entry.path != CRATE))
+    crate = crate_text(new, sources)
+    digest = hashlib.sha256(crate.encode()).hexdigest()
+    if not adopting:
+        recorded = tuple(entry for entry in old.files if entry.path == CRATE)
+        check_unmodified(target, Manifest(files=recorded), {CRATE: digest})
+    described = Entry(CRATE, digest, len(crate.encode()), new.runs[0].commit)
+    manifest = Manifest(new.date, new.runs, (*new.files, described))
 
     def generate(folder: Path) -> None:
-        write_text(folder / MANIFEST, new.dump())
+        write_text(folder / CRATE, crate)
+        write_text(folder / MANIFEST, manifest.dump())
 
-    write_folder(target, sources, set(old.by_path) - set(new.by_path), generate)
+    write_folder(target, sources, set(old.by_path) - set(manifest.by_path), generate)
 
 
 def headline(published: Path) -> str:

@@ -20,12 +20,12 @@ INPUTS = {
     "trials": "trials.csv",
     "convergence": "convergence.csv",
     "claims": "claims.json",
+    "recorded": "recorded.npz",
+    "seconds": "seconds.csv",
     "bench": "bench.json",
-    "alpha": "alpha/*.npz",
-    "curves": "curves/*/*.csv",
 }
-#: Inputs outside the results tree; the workflow copies what `make bench` wrote to bench.json in the tree.
-ELSEWHERE = {"reported": "paper/reported.yaml", "bench": "benchmarks/out/bench.json"}
+#: Inputs outside the results tree.
+ELSEWHERE = {"reported": "paper/reported.yaml"}
 
 TABLE_FORMATS = ("csv", "md", "tex", "json")
 FIGURE_FORMATS = ("pdf", "svg", "png", "json")
@@ -74,8 +74,8 @@ FIGURES = dict(
         _figure("accuracy_depth_time", "Figure 2: accuracy against depth or time", "sweeps"),
         _figure("memory_depth_time", "Figure 3: memory against depth or time", "profiles"),
         _figure("convergence", "Convergence to the fixed point", "convergence"),
-        _figure("alpha_degree", "Learned α over node degree", "alpha"),
-        _figure("accuracy_epoch", "Accuracy by epoch", "curves"),
+        _figure("alpha_degree", "Learned α over node degree", "recorded"),
+        _figure("accuracy_epoch", "Accuracy by epoch", "recorded"),
         _figure("speed_accuracy", "Speed and accuracy", "runs", "profiles", optional=("bench",)),
         _figure("search", "Hyperparameter search", "trials"),
     )

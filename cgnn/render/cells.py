@@ -66,7 +66,7 @@ NUMBERS = {
 }
 
 
-def accuracy_cell(record: Mapping[str, Any] | None, *, file: str, where: dict[str, Any], bold: bool = False) -> Cell:
+def accuracy_cell(record: Mapping[Any, Any] | None, *, file: str, where: dict[str, Any], bold: bool = False) -> Cell:
     """Ours, from a record of ``analysis.summary``: mean ± deviation, and how many runs were lost if any were."""
     if record is None:
         return Cell("–", missing="not run", file=file, where=where)

@@ -45,7 +45,8 @@ def lines_of(rows: pd.DataFrame, shown: Sequence[Protocol]) -> list[Line]:
 
 def draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Protocol], low_edge: float, high_edge: float) -> None:
     """From top to bottom, a gap and a heading before each dataset; cells beyond an edge are arrows with a number."""
-    heights, height, dataset = [], 0.0, ""
+    heights: list[float] = []
+    height, dataset = 0.0, ""
     for line in lines:
         if line.dataset != dataset:
             dataset = line.dataset

@@ -1,5 +1,6 @@
 """The result in a few sentences, each worded by the numbers: for the abstract, the page and the README."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,16 @@ CLOSE = 1.5  # points: a mean this near to the paper's counts as reproduced in a
 GENERAL = ("cgnn_released", "cgnn_dopri5", "cgnn_adjoint")
 
 
-def headline(results: Path) -> list[str]:
+@dataclass(frozen=True)
+class Sentence:
+    """A finding, and the claims and tables that it rests on."""
+
+    text: str
+    claims: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+
+
+def headline(results: Path) -> list[Sentence]:
     """At most five sentences; what was not run has none."""
     if not (results / "runs.csv").is_file() or not (results / "summary.csv").is_file():
         return []
@@ -27,13 +37,13 @@ def headline(results: Path) -> list[str]:
     known = [name for name in CLAIMED if name not in NOT_COMPARABLE]
     rows, summary = rows[rows["dataset"].isin(known)], summary[summary["dataset"].isin(known)]
     found = (
-        _equations(summary),
-        _against_baselines(rows),
-        _continuous_or_discrete(rows),
-        _random_splits(summary),
-        _cost(results),
+        Sentence(_equations(summary), tables=("fixed_splits", "fidelity")),
+        Sentence(_against_baselines(rows), ("C1",), ("fixed_splits",)),
+        Sentence(_continuous_or_discrete(rows), ("C3",), ("propagation",)),
+        Sentence(_random_splits(summary), ("C2",), ("random_splits", "split_rules")),
+        Sentence(_cost(results), ("C11",), ("speed",)),
     )
-    return [sentence for sentence in found if sentence]
+    return [sentence for sentence in found if sentence.text]
 
 
 def _equations(summary: pd.DataFrame) -> str:
@@ -101,7 +111,7 @@ def _continuous_or_discrete(rows: pd.DataFrame) -> str:
         "does not differ significantly from": [name for name, gap in gaps.items() if gap.low <= 0 <= gap.high],
         "is behind": [name for name, gap in gaps.items() if gap.high < 0],
     }
-    parts = []
+    parts: list[str] = []
     for verb, where in groups.items():
         if where:
             parts.append(
@@ -163,7 +173,8 @@ def epoch_seconds(results: Path, dataset: str) -> dict[str, float]:
     nearest: dict[str, float] = {}
     for method, points in timed.groupby("method"):
         aim = 2.0 if points["axis"].iloc[0] == "layers" else 15.0
-        nearest[str(method)] = float(points.loc[(points["value"] - aim).abs().idxmin(), "seconds_per_epoch"])
+        place = int((points["value"] - aim).abs().argmin())
+        nearest[str(method)] = float(points["seconds_per_epoch"].iloc[place])
     return nearest
 
 

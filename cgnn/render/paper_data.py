@@ -32,7 +32,7 @@ def paper_data(results: Path, reported: Reported) -> dict[str, Any]:
     return {
         "paper": reported.raw["paper"],
         "preview": preview,
-        "headline": headline(results),
+        "headline": [sentence.text for sentence in headline(results)],
         "tables": tables,
         "readings": readings(tables),
         "figures": load_figures(results),

@@ -1,7 +1,9 @@
-"""index.html: one page that needs nothing else. Claims, tables down to the rows behind each cell, figures, searches."""
+"""index.html: findings, claims, tables down to the rows behind each cell, figures and searches in one file."""
 
 import json
 import math
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ from cgnn.analysis.account import cost, provenance, read
 from cgnn.files import write_text
 from cgnn.models import names
 from cgnn.paper.reported import load_reported
+from cgnn.render.budget import preview_text
+from cgnn.render.headline import headline
 from cgnn.render.products import load_claims, load_figures, load_tables
 
 PAGE = Path(__file__).parent / "page"
@@ -49,10 +53,47 @@ SHOWN = (
 )
 #: What ends an address or its attribute, or means something else in it.
 ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%#<>&\"'"})
-TRIALS = ("dataset", "split_kind", "model", "preset", "trial", "status", "objective")
+TRIALS = ("dataset", "split_kind", "model", "preset", "trial", "round", "status", "objective", "mean", "replicas")
+#: Files beside the page that a reader may want, and what each holds.
+FILES = {
+    "runs.csv": "trainings of Tables 2 and 3",
+    "summary.csv": "mean and interval of each cell",
+    "sweeps.csv": "trainings of Figure 2",
+    "fidelity.csv": "trainings of the fidelity table",
+    "profiles.csv": "time and memory",
+    "trials.csv": "search trials",
+    "convergence.csv": "distance to the fixed point",
+    "claims.json": "claims with all comparisons",
+}
+#: The tables and figures that show what a claim is about.
+TABLES_OF_CLAIM = {
+    "C1": ("fixed_splits",),
+    "C2": ("random_splits", "split_rules"),
+    "C3": ("fixed_splits", "random_splits", "propagation"),
+    "C4": ("fixed_splits", "random_splits"),
+    "C11": ("running_time", "speed"),
+    "C12": ("gcn_residual",),
+    "C13": ("fidelity",),
+}
+FIGURES_OF_CLAIM = {
+    "C1": ("forest",),
+    "C2": ("forest",),
+    "C3": ("forest",),
+    "C4": ("forest",),
+    "C5": ("accuracy_depth_time",),
+    "C6": ("accuracy_depth_time",),
+    "C7": ("accuracy_depth_time",),
+    "C8": ("memory_depth_time",),
+    "C9": ("memory_depth_time",),
+    "C10": ("convergence",),
+    "C11": ("speed_accuracy",),
+    "C12": ("accuracy_depth_time",),
+}
+#: The colour of text and axes in our figures, which the page replaces in its dark theme.
+INK = "#333333"
 
 
-def write_scorecard(results: Path, reported: Path, out: Path) -> int:
+def write_scorecard(results: Path, reported: Path, out: Path, citation: Path = Path("CITATION.cff")) -> int:
     """Write the page and return its size in bytes."""
     import jinja2
 
@@ -60,11 +101,18 @@ def write_scorecard(results: Path, reported: Path, out: Path) -> int:
         loader=jinja2.FileSystemLoader(PAGE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     content = scorecard_data(results)
+    runs = read(results / "runs.csv")
+    preview = None if runs is None else preview_text(runs)
     page = environment.get_template("page.html.jinja").render(
         paper=load_reported(reported).raw["paper"],
+        preview=preview,
+        findings=[] if preview or not content["claims"] else content["findings"],
         claims=content["claims"],
+        seen_in=_seen_in(content),
         tables=content["tables"],
         figures=content["figures"],
+        files={name: what for name, what in FILES.items() if (results / name).is_file()},
+        repository=_repository(citation, out),
         cost=cost(results),
         origin=provenance(results),
         style=(PAGE / "page.css").read_text(encoding="utf-8"),
@@ -77,11 +125,13 @@ def write_scorecard(results: Path, reported: Path, out: Path) -> int:
 
 def scorecard_data(results: Path) -> dict[str, Any]:
     """All that the page shows, as plain values."""
+    claims = load_claims(results)
     return {
-        "claims": load_claims(results),
+        "claims": claims,
+        "findings": headline(results),
         "tables": load_tables(results),
         "figures": {
-            name: {**words, "source": _data_uri(results / "figures" / f"{name}.svg")}
+            name: {**words, **_picture(results / "figures" / f"{name}.svg")}
             for name, words in load_figures(results).items()
         },
         "rows": {
@@ -91,6 +141,30 @@ def scorecard_data(results: Path) -> dict[str, Any]:
         },
         "trials": _trials(results),
     }
+
+
+def _seen_in(content: dict[str, Any]) -> dict[str, dict[str, list[str]]]:
+    """By claim, the tables and figures of this page that show it; by table and figure, the claims it is about."""
+    found: dict[str, dict[str, list[str]]] = {"claims": {}, "table": {}, "figure": {}}
+    for claim in (content["claims"] or {"claims": []})["claims"]:
+        number = re.match(r"C\d+", claim["id"])
+        for kind, places in (("table", TABLES_OF_CLAIM), ("figure", FIGURES_OF_CLAIM)):
+            for name in places.get(number[0] if number else "", ()):
+                if name in content[f"{kind}s"]:
+                    found["claims"].setdefault(claim["id"], []).append(f"{kind}-{name}")
+                    found[kind].setdefault(name, []).append(claim["id"])
+    return found
+
+
+def _repository(citation: Path, out: Path) -> str:
+    """The address of the repository that CITATION.cff names, or else the way to its README from the page."""
+    if citation.is_file():
+        import yaml
+
+        address = (yaml.safe_load(citation.read_text(encoding="utf-8")) or {}).get("repository-code")
+        if address:
+            return str(address)
+    return os.path.relpath(citation.parent / "README.md", out.parent)
 
 
 def _shown(frame: pd.DataFrame) -> pd.DataFrame:
@@ -132,10 +206,19 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, int) and abs(value) >= 2**53 else value
 
 
-def _data_uri(path: Path) -> str:
-    """Escaped where it must be: a third smaller than base64."""
+def _picture(path: Path) -> dict[str, Any]:
+    """The figure as an address, escaped where it must be, which is a third smaller than base64.
+
+    ``themed`` figures have text in one known colour and no background, and so follow the page's dark theme.
+    ``wide`` ones get the whole width of the page.
+    """
     text = " ".join(path.read_text(encoding="utf-8").split())
-    return "data:image/svg+xml;charset=utf-8," + text.translate(ESCAPED)
+    box = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"', text)
+    return {
+        "source": "data:image/svg+xml;charset=utf-8," + text.translate(ESCAPED),
+        "themed": INK in text,
+        "wide": box is not None and float(box[1]) > 1.5 * float(box[2]),
+    }
 
 
 def _for_script(content: Any) -> str:

@@ -7,23 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cgnn.datasets.splits import load_split
 from cgnn.errors import UserError
 from cgnn.results.chunks import Chunk
+from cgnn.results.schema import BELONGING, IDENTITY, SECONDS_COLUMNS, check_rows
 
 Row = dict[str, Any]
 
-#: A row's identity: no two rows may share it.
-IDENTITY = ("dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant", "replica")
-#: (columns that agree, column that must then agree too, what that means)
-BELONGING = (
-    (("model", "sw_solver"), "code_fingerprint", "were computed by different code"),
-    (("dataset",), "graph_sha256", "were computed on different graphs"),
-    (("dataset", "split"), "split_sha256", "were computed on different splits"),
-)
 PROFILE_COLUMNS = (
     *("dataset", "method", "model", "axis", "value", "status", "epochs_timed", "seconds_per_epoch", "seconds"),
     *("peak_bytes", "memory_counter", "device", "threads", "code_fingerprint", "versions"),
 )
+STAGES = ("runs", "sweeps", "fidelity", "curves", "search")
+#: The folders of a search below search/.
+SEARCH = ("dataset", "split_kind", "model", "preset")
 AGAIN = "Delete it and run the same snakemake command again; it is then computed anew."
 
 
@@ -38,21 +35,30 @@ def collect_runs(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
         if header != columns:
             raise UserError(f"{path}: its columns differ from those of {files[0]}. {AGAIN}")
         _check_replicas(path, found)
+        check_rows(path, found)
         rows += found
         origin += [path] * len(found)
     _check_belonging(rows, origin)
     return columns, rows
 
 
+def collect_seconds(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
+    """The times of all trainings and trials by stage; no result is computed from them."""
+    rows: list[Row] = []
+    for path in files:
+        stage = next(part for part in reversed(path.parts) if part in STAGES)
+        search = dict(zip(SEARCH, path.parts[-5:-1], strict=True)) if stage == "search" else {}
+        rows += [{"stage": stage, **search, **row} for row in read_rows(path)[1]]
+    return ["stage", *SECONDS_COLUMNS], rows
+
+
 def collect_trials(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
     """Trials of all searches; what one was for stands in its path, search/DATASET/SPLIT/MODEL/PRESET/trials.csv."""
-    names = ("dataset", "split_kind", "model", "preset")
-    columns, rows = [*names], []
+    columns, rows = [*SEARCH], []
     for path in files:
         header, found = read_rows(path)
         columns += [name for name in header if name not in columns]
-        rows += [{**dict(zip(names, path.parts[-5:-1], strict=True)), **row} for row in found]
-    columns.sort(key=lambda name: name == "seconds")  # of a search before the times moved to trials.seconds.csv
+        rows += [{**dict(zip(SEARCH, path.parts[-5:-1], strict=True)), **row} for row in found]
     return columns, rows
 
 
@@ -66,6 +72,20 @@ def collect_profiles(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"{path}: damaged: not a profile ({error!r}). {AGAIN}") from error
     return list(PROFILE_COLUMNS), rows
+
+
+def check_splits(rows: Sequence[Row], folder: Path) -> None:
+    """Refuse a row whose split is not the one in ``folder``, which the rule ``make_split`` made."""
+    hashes: dict[Path, str] = {}
+    for row in rows:
+        path = folder / row["dataset"] / f"{row['split']}.json"
+        if path not in hashes:
+            hashes[path] = load_split(path).sha256
+        if hashes[path] != row["split_sha256"]:
+            raise UserError(
+                f"{path}: its hash is {hashes[path]}, but replica {row['replica']} of {row['model']} was trained on "
+                f"{row['split_sha256']}. Run the same snakemake command again; it recomputes what is out of date."
+            )
 
 
 def read_rows(path: Path) -> tuple[list[str], list[Row]]:

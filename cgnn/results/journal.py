@@ -1,4 +1,4 @@
-"""Finished replicas, kept while their table is not complete: a killed job loses none of them."""
+"""Finished replicas are kept until their file is complete, so a killed job loses none of them."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from cgnn.files import write_text
 
 
 class Journal:
-    """A folder ``<out>.journal/`` with one small JSON a replica; ``close`` removes it once the table is written.
+    """A folder ``<out>.journal/`` with one JSON file per replica; ``close`` removes it once the table is written.
 
     An entry counts only if everything it was computed from is unchanged: ``inputs`` holds the code's fingerprint, the
     data's and the split's hashes, every hyperparameter and switch, the versions, device and threads.
@@ -18,16 +18,13 @@ class Journal:
     def __init__(self, out: Path | str) -> None:
         self.folder = Path(f"{out}.journal")
 
-    def find(self, replica: int, inputs: Mapping[str, Any], needs: tuple[str, ...] = ()) -> dict[str, Any] | None:
-        """The entry of a replica finished before, if it is whole, of these inputs, and has what is needed of it."""
+    def find(self, replica: int, inputs: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The entry of a replica that was finished before with exactly these inputs, or None."""
         try:
             entry = json.loads(self._path(replica).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        if not isinstance(entry, dict) or entry.get("inputs") != _plain(inputs):
-            return None
-        finished_well = entry["results"]["status"] == "ok"
-        return entry if not finished_well or all(entry.get(key) is not None for key in needs) else None
+        return entry if isinstance(entry, dict) and entry.get("inputs") == _plain(inputs) else None
 
     def add(self, replica: int, inputs: Mapping[str, Any], entry: Mapping[str, Any]) -> None:
         write_text(self._path(replica), json.dumps({"inputs": _plain(inputs), **entry}) + "\n")

@@ -1,13 +1,16 @@
-"""The files a training leaves: runs.csv, its seconds beside it, and on request the curves and the learned α."""
+"""What a row is: the columns that identify it, those with its results, and those that say what made it.
 
-from collections.abc import Mapping, Sequence
+Everything that writes, collects, groups or shows rows takes the names of columns from here.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from cgnn.files import atomic_path, write_csv
+from cgnn.errors import UserError
 from cgnn.models import registry
 from cgnn.paper.fidelity import Fidelity
 from cgnn.paper.hyperparameters import Hyperparameters, own_text
@@ -17,8 +20,12 @@ if TYPE_CHECKING:
     from cgnn.datasets.graph import Graph
     from cgnn.datasets.splits import Split
     from cgnn.training.experiment import Experiment
+    from cgnn.training.replicas import Outcome
 
-IDENTITY = ("dataset", "split_kind", "split", "model", "preset", "hyperparameter_source", "variant", "replica")
+#: One cell of a table or point of a figure; its replicas share these.
+CELL = ("dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant")
+#: One row: no two rows of a file may agree in all of these.
+IDENTITY = (*CELL, "replica")
 RESULTS = (
     "status",
     "validation_accuracy",
@@ -29,44 +36,37 @@ RESULTS = (
     "test_oracle",
     "final_train_loss",
 )
-COLUMNS = (
-    *IDENTITY,
-    *RESULTS,
-    *(field.name for field in fields(Hyperparameters)),
-    *(f"sw_{field.name}" for field in fields(Fidelity)),
-    *("seed", "code_fingerprint", "graph_sha256", "split_sha256", "versions", "device", "threads"),
+ACCURACIES = tuple(name for name in RESULTS if name.startswith(("validation", "test")))
+STATUSES = ("ok", "diverged", "out_of_memory")
+SETTINGS = tuple(field.name for field in fields(Hyperparameters))
+SWITCHES = tuple(f"sw_{field.name}" for field in fields(Fidelity))
+PROVENANCE = ("seed", "code_fingerprint", "graph_sha256", "split_sha256", "versions", "device", "threads")
+COLUMNS = (*CELL[:2], "split", *CELL[2:], "replica", *RESULTS, *SETTINGS, *SWITCHES, *PROVENANCE, "row_digest")
+#: Times differ between runs, so they are in a file of their own beside the rows.
+SECONDS_COLUMNS = (*IDENTITY, "split", "seconds", "seconds_per_epoch")
+
+#: (columns that agree, column that must then agree too, what a difference means)
+BELONGING = (
+    (("model", "sw_solver"), "code_fingerprint", "were computed by different code"),
+    (("dataset",), "graph_sha256", "were computed on different graphs"),
+    (("dataset", "split"), "split_sha256", "were computed on different splits"),
 )
-SECONDS_COLUMNS = ("dataset", "split", "model", "preset", "variant", "replica", "seconds", "seconds_per_epoch")
-
-
-def results_of(outcome: Any) -> dict[str, Any]:
-    """The result columns of an ``Outcome``: plain values, empty unless it ended well."""
-    results: dict[str, Any] = dict.fromkeys(RESULTS, "")
-    results["status"] = outcome.status
-    if outcome.selected is not None:
-        results |= asdict(outcome.selected)
-        results["final_train_loss"] = float(outcome.curves.train_loss[-1])
-    return results
 
 
 def inputs_of(
     experiment: "Experiment", graph: "Graph", split: "Split", replica: int, fingerprint: str, versions: str
 ) -> dict[str, Any]:
     """Every column of a row that is known before it is trained: identity, settings, provenance."""
+    training = experiment.training
     settings = {**asdict(experiment.hyperparameters), "own": own_text(experiment.hyperparameters)}
-    used = (*registry.entry(experiment.model).hyperparameters, "own")
+    used = (*registry.entry(training.model).hyperparameters, "own")
     return {
-        "dataset": experiment.dataset,
-        "split_kind": experiment.split_kind,
+        **{name: getattr(training, name) for name in CELL},
         "split": split.name,
-        "model": experiment.model,
-        "preset": experiment.preset,
-        "hyperparameter_source": experiment.source,
-        "variant": experiment.variant,
         "replica": replica,
         **{key: value if key in used else "" for key, value in settings.items()},
-        **{f"sw_{field.name}": getattr(experiment.fidelity, field.name) for field in fields(Fidelity)},
-        "seed": derive_seed(experiment.dataset, split.name, experiment.model, replica, "init"),
+        **{f"sw_{key}": value for key, value in asdict(experiment.fidelity).items()},
+        "seed": derive_seed(training.dataset, split.name, training.model, replica, "init"),
         "code_fingerprint": fingerprint,
         "graph_sha256": graph.sha256,
         "split_sha256": split.sha256,
@@ -76,25 +76,61 @@ def inputs_of(
     }
 
 
+def results_of(outcome: "Outcome") -> dict[str, Any]:
+    """The result columns of an ``Outcome``: plain values, empty unless it ended well."""
+    results: dict[str, Any] = dict.fromkeys(RESULTS, "")
+    results["status"] = outcome.status
+    if outcome.selected is not None and outcome.curves is not None:
+        results |= asdict(outcome.selected)
+        results["final_train_loss"] = float(outcome.curves.train_loss[-1])
+    return results
+
+
+def with_digest(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with the digest of all its other columns, so that a value edited later is noticed."""
+    return {**row, "row_digest": digest_of(row)}
+
+
+def digest_of(row: Mapping[str, Any]) -> str:
+    text = "\x1f".join(f"{name}={row.get(name, '')}" for name in COLUMNS if name != "row_digest")
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def check_rows(path: Path, rows: Iterable[Mapping[str, str]]) -> None:
+    """Refuse rows, read as text, whose values cannot be results or were edited; the first line of a file is 1."""
+    for line, row in enumerate(rows, start=2):
+        problem = _problem(row)
+        if problem:
+            raise UserError(
+                f"{path}, line {line}: {problem}. Delete the file and run the same snakemake command again; it is then "
+                "computed anew."
+            )
+
+
+def _problem(row: Mapping[str, str]) -> str | None:
+    if row["status"] not in STATUSES:
+        return f"status: found {row['status']!r}, expected one of {', '.join(STATUSES)}"
+    for name in RESULTS[1:]:
+        text = row[name]
+        if row["status"] != "ok":
+            if text:
+                return f"{name}: found {text!r} in a row with status {row['status']}, expected nothing"
+            continue
+        try:
+            value = float(text)
+        except ValueError:
+            return f"{name}: found {text!r}, expected a number"
+        if not math.isfinite(value) or (name in ACCURACIES and not 0 <= value <= 100):
+            expected = "a percentage from 0 to 100" if name in ACCURACIES else "a finite number"
+            return f"{name}: found {text}, expected {expected}"
+    if row["row_digest"] != digest_of(row):
+        return f"row_digest: found {row['row_digest']}, but the row's values give {digest_of(row)}: a value was edited"
+    return None
+
+
 def seconds_path(out: Path | str) -> Path:
-    """Times differ from run to run, so they live beside ``runs.csv`` and not in it."""
     return Path(out).with_suffix(".seconds.csv")
 
 
-def write_curves(path: Path | str, curves: Mapping[int, Mapping[str, Sequence[float]]]) -> None:
-    """One line an epoch and replica; epochs count from 1."""
-    columns = ("train_loss", "validation_accuracy", "test_accuracy")
-    rows = (
-        {"replica": replica, "epoch": epoch, **dict(zip(columns, values, strict=True))}
-        for replica, by_name in sorted(curves.items())
-        for epoch, values in enumerate(zip(*(by_name[name] for name in columns), strict=True), start=1)
-    )
-    write_csv(path, ("replica", "epoch", *columns), rows)
-
-
-def write_alpha(path: Path | str, alpha: Mapping[int, Sequence[float]], edges: np.ndarray, num_nodes: int) -> None:
-    """α (R, n) in the order of the replicas, and each node's degree (n,)."""
-    degree = np.bincount(edges.ravel(), minlength=num_nodes)
-    stacked = np.array([alpha[replica] for replica in sorted(alpha)], dtype=np.float32).reshape(-1, num_nodes)
-    with atomic_path(path) as temporary, open(temporary, "wb") as stream:
-        np.savez(stream, alpha=stacked, degree=degree, replica=np.array(sorted(alpha)), allow_pickle=False)
+def recorded_path(out: Path | str) -> Path:
+    return Path(out).with_suffix(".npz")

@@ -1,7 +1,12 @@
-"""Hyperparameter search: Orion's random algorithm suggests trials, and one process writes them to Orion's store.
+"""Hyperparameter search in two rounds; one process writes all results to a store below one folder.
+
+Round one runs random trials that Orion suggests, with one replica each. Round two runs further replicas of the best
+trials (the finalists), and the best mean of those further replicas wins: the accuracy of round one, by which the
+finalists were selected, does not count again.
 
 The sequence of trials depends only on the space and the seed. An interrupted search therefore continues with the next
-trial, extending it from 50 to 80 trials runs 30, and the number of workers changes no result.
+evaluation, extending it from 50 to 80 trials runs 30 and the finalists that are new, and the number of workers changes
+no result.
 """
 
 import fcntl
@@ -10,10 +15,11 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from cgnn.errors import UserError
@@ -23,12 +29,38 @@ from cgnn.search.priors import Prior
 Params = dict[str, Any]
 
 #: Increased when a store of an earlier version cannot be read any more; then searches start a new store.
-STORE_VERSION = 2
+STORE_VERSION = 3
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How much is evaluated: ``trials`` suggestions, then the ``finalists`` best of them again.
+
+    ``replicas`` names what each replica depends on besides the identity of the search (the sha256 of its split).
+    Replica 0 belongs to round one, the others to round two.
+    """
+
+    trials: int
+    finalists: int
+    replicas: tuple[str, ...]
+
+    @property
+    def evaluations(self) -> int:
+        return self.trials + min(self.finalists, self.trials) * (len(self.replicas) - 1)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One replica of one trial, to be trained."""
+
+    trial: int
+    replica: int
+    params: Params
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a trial ended. ``accuracy``: on the validation nodes, in percent; None unless it completed."""
+    """How a replica of a trial ended. ``accuracy``: on the validation nodes, in percent; None unless it completed."""
 
     status: str  # completed, diverged, out_of_memory
     accuracy: float | None
@@ -37,19 +69,42 @@ class Result:
     def __post_init__(self) -> None:
         if self.accuracy is not None and not 0 <= self.accuracy <= 100:
             raise ValueError(f"found the accuracy {self.accuracy}, expected 0 to 100")
+        if (self.status == "completed") != (self.accuracy is not None):
+            raise ValueError(f"found the status {self.status} with the accuracy {self.accuracy}")
 
 
 @dataclass(frozen=True)
 class Trial:
-    """The ``index``-th suggestion and how it ended."""
+    """The ``index``-th suggestion, how its replica of round one ended and, for a finalist, those of round two."""
 
     index: int
     params: Params
     result: Result
+    further: tuple[Result, ...] = ()
+
+    @property
+    def round(self) -> int:
+        """The last round in which it took part."""
+        return 2 if self.further else 1
+
+    @property
+    def status(self) -> str:
+        """completed, or how the first replica that failed ended."""
+        return next((r.status for r in (self.result, *self.further) if r.status != "completed"), "completed")
+
+    @property
+    def mean(self) -> float | None:
+        """Mean validation accuracy of round two; None unless all its replicas completed.
+
+        Accuracies are fractions of a few hundred nodes, so nine digits keep different means apart and make equal ones
+        equal, whatever the order of summation.
+        """
+        accuracies = [result.accuracy for result in self.further if result.accuracy is not None]
+        return round(fmean(accuracies), 9) if accuracies and len(accuracies) == len(self.further) else None
 
 
-#: Runs the given trials and yields their results in any order, each as soon as it is known.
-Evaluate = Callable[[Iterable[tuple[int, Params]]], Iterator[tuple[int, Result]]]
+#: Runs the given jobs and yields their results in any order, each as soon as it is known.
+Evaluate = Callable[[Iterable[Job]], Iterator[tuple[Job, Result]]]
 
 
 def search(
@@ -57,45 +112,77 @@ def search(
     identity: Mapping[str, Any],
     space: Mapping[str, Prior],
     seed: int,
-    trials: int,
+    rounds: Rounds,
     evaluate: Evaluate,
-    report: Callable[[Trial, int], None] = lambda trial, done: None,
+    report: Callable[[Job, Result], None] = lambda job, result: None,
 ) -> tuple[list[Trial], Any]:
-    """Run those of the first ``trials`` trials that are missing; return all of them in order, and Orion's client.
+    """Run what is missing of both rounds; return all trials in order, and Orion's client.
 
     ``identity`` is everything else a result depends on (data, code, fixed settings). Each combination of identity,
     space and seed has its own store below ``folder``: results never mix, and an earlier combination is found again.
     """
     texts = {name: str(prior) for name, prior in space.items()}
-    key = hashlib.sha256(json.dumps([STORE_VERSION, dict(identity), texts, seed]).encode()).hexdigest()[:12]
-    home = folder / key
+    whole = {**identity, "replica": rounds.replicas[0], "space": texts, "seed": seed}
+    home = folder / hashlib.sha256(json.dumps([STORE_VERSION, whole]).encode()).hexdigest()[:12]
     with _only_writer(home):
-        write_text(home / "identity.json", json.dumps({**identity, "space": texts, "seed": seed}, indent=1) + "\n")
-        store = Store(home, texts, seed, trials)
-        finished = {
-            index: Trial(index, trial.params, result)
-            for index, trial in enumerate(store.suggested)
-            if (result := store.find(trial))
-        }
-        missing = [index for index in range(len(store.suggested)) if index not in finished]
+        write_text(home / "identity.json", json.dumps(whole, indent=1) + "\n")
+        store = Store(home, texts, seed, rounds)
+        trials: dict[int, Trial] = {}
+        for job, result in _evaluated(store, _round_one(store), evaluate, report, folder):
+            trials[job.trial] = Trial(job.trial, job.params, result)
+        further: dict[int, dict[int, Result]] = {}
+        for job, result in _evaluated(store, _round_two(store, trials.values()), evaluate, report, folder):
+            further.setdefault(job.trial, {})[job.replica] = result
+        for index, results in further.items():
+            trials[index] = replace(trials[index], further=tuple(results[key] for key in sorted(results)))
+        return [trials[index] for index in sorted(trials)], store.client
 
-        def reserved() -> Iterator[tuple[int, Params]]:
-            for index in missing:
-                store.reserve(store.suggested[index])
-                yield index, store.suggested[index].params
 
-        for index, result in evaluate(reserved()):
-            store.record(store.suggested[index], result)
-            finished[index] = Trial(index, store.suggested[index].params, result)
-            write_text(folder / "progress.json", json.dumps({"finished": len(finished), "trials": trials}) + "\n")
-            report(finished[index], len(finished))
-        return [finished[index] for index in sorted(finished)], store.client
+def _round_one(store: "Store") -> list[Job]:
+    return [Job(index, 0, trial.params) for index, trial in enumerate(store.suggested)]
+
+
+def _round_two(store: "Store", trials: Iterable[Trial]) -> list[Job]:
+    """All replicas of the best trial first, since an interrupted search then has the most to show."""
+    replicas = range(1, len(store.rounds.replicas))
+    return [
+        Job(trial.index, replica, trial.params)
+        for trial in finalists(trials, store.rounds.finalists)
+        for replica in replicas
+    ]
+
+
+def _evaluated(
+    store: "Store", jobs: Sequence[Job], evaluate: Evaluate, report: Callable[[Job, Result], None], folder: Path
+) -> Iterator[tuple[Job, Result]]:
+    """Results of the jobs: those in the store, then the missing ones, each recorded before the next is awaited."""
+    stored = [(job, store.find(job)) for job in jobs]
+    yield from ((job, result) for job, result in stored if result is not None)
+
+    def reserved() -> Iterator[Job]:
+        for job, result in stored:
+            if result is None:
+                store.reserve(job)
+                yield job
+
+    for job, result in evaluate(reserved()):
+        store.record(job, result)
+        progress = {"finished": store.finished, "evaluations": store.rounds.evaluations}
+        write_text(folder / "progress.json", json.dumps(progress) + "\n")
+        report(job, result)
+        yield job, result
+
+
+def finalists(trials: Iterable[Trial], count: int) -> list[Trial]:
+    """The ``count`` best trials of round one, the best first; of equal ones the earlier comes first."""
+    completed = [(-trial.result.accuracy, trial.index, trial) for trial in trials if trial.result.accuracy is not None]
+    return [trial for _, _, trial in sorted(completed, key=lambda entry: entry[:2])[:count]]
 
 
 def best_of(trials: Iterable[Trial]) -> Trial | None:
-    """The trial with the highest validation accuracy, the earliest if several are equal."""
-    completed = [trial for trial in trials if trial.result.accuracy is not None]
-    return max(completed, key=lambda trial: (trial.result.accuracy, -trial.index), default=None)
+    """The finalist with the highest mean, the earliest if several are equal; None if none completed all replicas."""
+    finished = [(-trial.mean, trial.index, trial) for trial in trials if trial.mean is not None]
+    return min(finished, key=lambda entry: entry[:2])[2] if finished else None
 
 
 @contextmanager
@@ -119,13 +206,16 @@ def _only_writer(home: Path) -> Iterator[None]:
 
 
 class Store:
-    """Orion's experiment; failed trials are JSON files beside it, because Orion requires an objective for each."""
+    """Orion's experiment for round one. What Orion has no place for lies beside it, one JSON file per replica: trials
+    that failed, because Orion requires an objective for each, and round two."""
 
-    def __init__(self, home: Path, space: Mapping[str, str], seed: int, trials: int) -> None:
+    def __init__(self, home: Path, space: Mapping[str, str], seed: int, rounds: Rounds) -> None:
         self.home = home
-        self.client = _open(home / "orion.pkl", space, seed, trials)
+        self.rounds = rounds
+        self.finished = 0  # replicas whose results were found or recorded
+        self.client = _open(home / "orion.pkl", space, seed, rounds.trials)
         self.experiment = self.client._experiment
-        self.suggested = self._sequence(trials)
+        self.suggested = self._sequence(rounds.trials)
         # This process is the only writer, so a trial that is still reserved belongs to a process that died.
         for trial in self.experiment.fetch_trials_by_status("reserved"):
             self.experiment.set_trial_status(trial, "interrupted")
@@ -143,38 +233,48 @@ class Store:
             suggested.append(more[0])
         return suggested
 
-    def find(self, suggestion: Any) -> Result | None:
-        """How the suggested trial ended, or None if it has not run. The accuracy is the exact number of the trial."""
-        trial = self.known.get(suggestion.id)
-        failure = self._failure(suggestion)
+    def find(self, job: Job) -> Result | None:
+        """How the job ended, or None if it has not run. The accuracy is the exact number that was recorded."""
+        trial = self.known.get(self.suggested[job.trial].id)
+        file = self._file(job)
+        result = None
         try:
-            if trial is not None and trial.status == "completed":
+            if job.replica == 0 and trial is not None and trial.status == "completed":
                 values = {result.name: result.value for result in trial.results}
-                return Result("completed", float(values["accuracy"]), float(values["seconds"]))
-            if failure.is_file():
-                return Result(**json.loads(failure.read_text(encoding="utf-8")))
+                result = Result("completed", float(values["accuracy"]), float(values["seconds"]))
+            elif file.is_file():
+                result = Result(**json.loads(file.read_text(encoding="utf-8")))
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(
-                f"{self.home}: the stored result of trial {suggestion.id} is damaged ({error!r}). Move the folder away "
-                "to start this search from the beginning."
+                f"{self.home}: the stored result of trial {job.trial}, replica {job.replica}, is damaged ({error!r}). "
+                "Move the folder away to start this search from the beginning."
             ) from error
-        return None
+        self.finished += result is not None
+        return result
 
-    def reserve(self, suggestion: Any) -> None:
+    def reserve(self, job: Job) -> None:
+        """Orion knows which trials of round one are running; round two has nothing to reserve."""
+        suggestion = self.suggested[job.trial]
+        if job.replica > 0:
+            return
         if suggestion.id not in self.known:
             self.experiment.register_trial(suggestion, status="reserved")
         elif self.known[suggestion.id].status != "reserved":
             self.experiment.set_trial_status(self.known[suggestion.id], "reserved")
 
-    def record(self, suggestion: Any, result: Result) -> None:
+    def record(self, job: Job, result: Result) -> None:
         """Orion minimises, so its objective is the error, 100 − accuracy. A failed trial is `broken` and gets none.
 
         The accuracy itself is stored as well: 100 − error may differ from it in the last digit, and then equal trials
         would no longer be equal after a resumption.
         """
-        trial = self.experiment.get_trial(uid=suggestion.id)
+        self.finished += 1
+        if job.replica > 0 or result.accuracy is None:
+            write_text(self._file(job), json.dumps(asdict(result)) + "\n")
+        if job.replica > 0:
+            return
+        trial = self.experiment.get_trial(uid=self.suggested[job.trial].id)
         if result.accuracy is None:
-            write_text(self._failure(suggestion), json.dumps(asdict(result)) + "\n")
             self.experiment.set_trial_status(trial, "broken")
             return
         values = (
@@ -185,8 +285,11 @@ class Store:
         trial.results = [type(trial).Result(name=name, type=kind, value=value) for name, kind, value in values]
         self.experiment.update_completed_trial(trial)
 
-    def _failure(self, suggestion: Any) -> Path:
-        return self.home / "failed" / f"{suggestion.id}.json"
+    def _file(self, job: Job) -> Path:
+        suggestion = self.suggested[job.trial].id
+        if job.replica == 0:
+            return self.home / "failed" / f"{suggestion}.json"
+        return self.home / "round_two" / f"{suggestion}-{job.replica}-{self.rounds.replicas[job.replica][:12]}.json"
 
 
 def _open(store: Path, space: Mapping[str, str], seed: int, trials: int) -> Any:

@@ -1,21 +1,32 @@
-"""One trial of a search: a single replica with suggested hyperparameters, here or in a pool of processes."""
+"""Trains the replicas of a search's trials, in this process or in a pool of processes.
+
+A search has its own random streams, and on random splits its own splits (search00, search01, …): no table uses them.
+"""
 
 import os
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from cgnn.errors import UserError
 from cgnn.paper.fidelity import Fidelity
 from cgnn.paper.hyperparameters import Hyperparameters, override
-from cgnn.search.orion import Params, Result
+from cgnn.search.orion import Job, Result
+
+if TYPE_CHECKING:
+    from cgnn.datasets.graph import Graph
+    from cgnn.datasets.splits import Split
+
+#: How the names of a search's own splits begin.
+SEARCH = "search"
 
 
 @dataclass(frozen=True)
 class Task:
-    """What all trials of a search share."""
+    """What all trials of a search share. ``splits``: one file for all replicas, or one per replica."""
 
     dataset: str
     split_kind: str
@@ -24,72 +35,96 @@ class Task:
     fidelity: Fidelity
     base: Hyperparameters
     graph: str
-    split: str
+    splits: tuple[str, ...]
     device: str
     memory_limit: int | None
 
 
-def evaluate(task: Task, workers: int, trials: Iterable[tuple[int, Params]]) -> Iterator[tuple[int, Result]]:
-    """Results as they come. Each trial runs on one thread, so they do not depend on ``workers``."""
+def starting_values(dataset: str, split_kind: str, model: str) -> Hyperparameters:
+    """What hyperparameters without a prior keep: the published values, if necessary those of the other split kind."""
+    from cgnn.models.registry import published
+
+    other = {"fixed": "random", "random": "fixed"}[split_kind]
+    values = published(dataset, split_kind, model) or published(dataset, other, model)
+    if values is None:
+        raise UserError(f"{model}: no published settings to start from; add the model to paper/baselines.yaml")
+    return values
+
+
+def evaluate(task: Task, workers: int, jobs: Iterable[Job]) -> Iterator[tuple[Job, Result]]:
+    """Results as they come. Each job runs on one thread, so they do not depend on ``workers``."""
     if workers == 1:
-        for index, params in trials:
-            yield index, run_trial(task, params)
+        for job in jobs:
+            yield job, run_job(task, job)
         return
     from multiprocessing import get_context
 
-    waiting = iter(trials)
+    waiting = iter(jobs)
+    first = next(waiting, None)
+    if first is None:
+        return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_die_with_parent) as pool:
-        running: dict[Any, int] = {}
-        while True:
+        running: dict[Any, Job] = {pool.submit(run_job, task, first): first}
+        while running:
             while len(running) < workers and (following := next(waiting, None)) is not None:
-                running[pool.submit(run_trial, task, following[1])] = following[0]
-            if not running:
-                return
+                running[pool.submit(run_job, task, following)] = following
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
 
 
-def run_trial(task: Task, params: Params) -> Result:
-    """Train replica 0. Only its validation accuracy leaves this function: the search never sees the test nodes."""
+def run_job(task: Task, job: Job) -> Result:
+    """Train one replica. Only its validation accuracy leaves this function: the search never sees the test nodes."""
     from cgnn.training.experiment import Experiment, run_experiment
+    from cgnn.training.record import Training
 
     started = time.perf_counter()
     experiment = Experiment(
-        dataset=task.dataset,
-        split_kind=task.split_kind,
-        model=task.model,
-        preset=task.preset,
+        training=Training(task.dataset, task.split_kind, task.model, task.preset, "search"),
         fidelity=task.fidelity,
-        hyperparameters=override(task.base, **params),
-        source="search",
+        hyperparameters=override(task.base, **job.params),
         device=task.device,
         threads=1,
         memory_limit=task.memory_limit,
     )
-    graph, split = _load(task.graph, task.split)
-    outcome = next(iter(run_experiment(experiment, graph, {0: split})))
+    graph, split = _load(task.graph, task.splits[min(job.replica, len(task.splits) - 1)])
+    outcome = next(iter(run_experiment(experiment, graph, {job.replica: split})))
     seconds = round(time.perf_counter() - started, 3)
-    if outcome.status != "ok":
+    if outcome.selected is None:
         return Result(outcome.status, None, seconds)
     return Result("completed", float(outcome.selected.validation_accuracy), seconds)
+
+
+def load_search_split(path: str, graph: "Graph") -> "Split":
+    """A split as a search uses it. Seeds derive from the name of a split, so the fixed one gets a name of its own."""
+    from cgnn.datasets.splits import load_split
+
+    split = load_split(path, graph_sha256=graph.sha256)
+    if split.name == "fixed":
+        return replace(split, name=SEARCH)
+    if not split.name.startswith(SEARCH):
+        raise UserError(
+            f"{path}: found the split {split.name}, which tables use; a search needs splits of its own. Make them with "
+            f"`cgnn split --name {SEARCH}00`, {SEARCH}01, …"
+        )
+    return split
 
 
 _loaded: dict[tuple[str, str], Any] = {}
 
 
-def _load(graph: str, split: str) -> Any:
-    """Read once a process."""
+def _load(graph: str, split: str) -> "tuple[Graph, Split]":
+    """Each file is read once per process."""
     from cgnn.datasets.graph import load_graph
-    from cgnn.datasets.splits import load_split
 
+    if (graph, "") not in _loaded:
+        _loaded[graph, ""] = load_graph(graph)
     if (graph, split) not in _loaded:
-        whole = load_graph(graph)
-        _loaded[graph, split] = whole, load_split(split, graph_sha256=whole.sha256)
-    return _loaded[graph, split]
+        _loaded[graph, split] = load_search_split(split, _loaded[graph, ""])
+    return _loaded[graph, ""], _loaded[graph, split]
 
 
 def _die_with_parent() -> None:
-    """A pool's workers outlive a parent that was killed with -9; these notice and leave."""
+    """The workers of a pool outlive a parent that was killed with -9; these notice and exit."""
     parent = os.getppid()
 
     def watch() -> None:

@@ -29,7 +29,7 @@ def choose_device(name: str) -> torch.device:
 
 
 def synchronise(device: torch.device) -> None:
-    """Wait until the device has done what was asked of it; a clock read before that is wrong."""
+    """Wait until the device has finished; a clock read before that is wrong."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
@@ -42,7 +42,7 @@ def make_deterministic(threads: int) -> None:
     torch.set_num_threads(threads)
     # cuBLAS reads it at its first product; without it two streams may add in another order.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    # As use_deterministic_algorithms(True, warn_only=True), which would import torch's compiler first: a second a job.
+    # As use_deterministic_algorithms(True, warn_only=True), which would import torch's compiler first: 1 s per job.
     torch.set_deterministic_debug_mode("warn")
     # It fills every new tensor with NaN otherwise, which costs and which no code of ours needs.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
@@ -109,8 +109,8 @@ class PeakMemory:
 
     def __enter__(self) -> "PeakMemory":
         if self.device.type == "cpu":
-            activities = [torch.profiler.ProfilerActivity.CPU]
-            self._profile = torch.profiler.profile(activities=activities, profile_memory=True)
+            # The profile inside torch.profiler.profile, which would import torch's compiler first: seconds per job.
+            self._profile = torch.autograd.profiler.profile(profile_memory=True)
             self._profile.__enter__()
         self.restart()
         return self
@@ -131,7 +131,7 @@ class PeakMemory:
         self._profile.__exit__(*error)
         events = [
             event
-            for event in self._profile.profiler.kineto_results.events()  # type: ignore[union-attr]
+            for event in self._profile.kineto_results.events()  # type: ignore[union-attr]
             if event.name() in ("[memory]", self.MARK)
         ]
         held = 0

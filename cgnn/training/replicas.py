@@ -96,6 +96,7 @@ def _train_group(
         seed_dropout(model, [replica.seed("dropout") for replica in group], device)
         trace = train(model, data, split, hyperparameters, on_epoch)
         alpha = learned_alpha(model)
+        alpha = None if alpha is None else data.original_order(alpha)
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise

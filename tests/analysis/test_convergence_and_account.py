@@ -2,12 +2,11 @@
 
 import made_up
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.linalg
 from scipy import sparse
 
-from cgnn.analysis.account import REPLICA, cost, provenance
+from cgnn.analysis.account import cost, provenance
 from cgnn.datasets.graph import Graph
 
 
@@ -49,33 +48,19 @@ def test_the_piece_of_the_graph_is_connected_and_of_the_asked_size():
     assert sparse.csgraph.connected_components(matrix, directed=False)[0] == 1
 
 
-def keep_times(folder, rows, seconds):
-    folder.mkdir(parents=True)
-    rows[REPLICA].assign(seconds=seconds).to_csv(folder / "0-1.seconds.csv", index=False)
-
-
-def test_hours_are_summed_from_the_files_beside_the_rows(tmp_path):
-    cgnn, residual = made_up.rows("cora", "cgnn", [80.0, 81.0]), made_up.rows("cora", "gcn_residual", [79.0])
-    pd.concat([cgnn, residual]).to_csv(tmp_path / "runs.csv", index=False)
-    keep_times(tmp_path / "runs" / "cora", cgnn, 1800.0)
-    keep_times(tmp_path / "residual" / "cora", residual, 3600.0)
-    assert cost(tmp_path) == [{"what": "main tables and residual GCN", "count": 3, "epochs": 1200, "hours": 2.0}]
-
-
-def test_rows_taken_from_the_main_tables_are_no_trainings_of_the_fidelity_table(tmp_path):
-    taken, own = (
-        made_up.rows("cora", "cgnn", [80.0, 81.0]).assign(variant=variant) for variant in ("released", "paper")
+def test_hours_and_epochs_are_summed_by_stage(tmp_path):
+    (tmp_path / "seconds.csv").write_text(
+        "stage,seconds,seconds_per_epoch\nruns,1800,4.5\nruns,5400,13.5\nsearch,3600,\n"
     )
-    pd.concat([taken, own]).to_csv(tmp_path / "fidelity.csv", index=False)
-    keep_times(tmp_path / "fidelity" / "released", taken, 0.0)
-    keep_times(tmp_path / "fidelity" / "paper", own, 1800.0)
-    (stage,) = cost(tmp_path)
-    assert (stage["count"], stage["epochs"], stage["hours"]) == (2, 800, 1.0)
+    assert cost(tmp_path) == [
+        {"what": "main tables and residual GCN", "count": 2, "epochs": 800, "hours": 2.0},
+        {"what": "hyperparameter search", "count": 1, "epochs": None, "hours": 1.0},
+    ]
 
 
 def test_times_that_were_not_kept_are_not_invented(tmp_path):
     made_up.rows("cora", "cgnn", [80.0]).to_csv(tmp_path / "runs.csv", index=False)
-    assert cost(tmp_path)[0]["hours"] is None
+    assert cost(tmp_path) == []
 
 
 def test_provenance_lists_code_data_and_versions(tmp_path):

@@ -1,12 +1,18 @@
 """Rules of single claims: protocols, readings, margins, and what does not count."""
 
+from dataclasses import replace
+
 import made_up
+import numpy as np
 import pandas as pd
 import pytest
-from judging import augmented, both_kinds, judged, profile, residual, sweep, tables, without_h0
+from judging import NOTHING, augmented, both_kinds, judged, profile, residual, sweep, tables, without_h0
 from made_up import rows
 
-from cgnn.analysis.claims.base import Kind, Outcome, Verdict, grade
+from cgnn.analysis.claims.base import Kind, Outcome, Verdict, directional, grade
+from cgnn.analysis.rows import Protocol
+from cgnn.analysis.statistics import welch
+from cgnn.analysis.verdicts import TESTS
 from cgnn.paper.fidelity import preset
 
 LATE = {15.0: 82.0, 20.0: 82.0, 30.0: 82.0}
@@ -51,6 +57,14 @@ def test_a_protocol_that_decides_nothing_changes_no_verdict(verdict):
     assert claim.verdict is Verdict.REPRODUCED
 
 
+def test_what_only_another_protocol_ran_is_shown_and_does_not_decide():
+    searched = tables("fixed", cgnn_weight=82.0).assign(hyperparameter_source="search")
+    runs = pd.concat([searched, tables("fixed", gcn=80.0, gat=80.0)])
+    claim = TESTS["C1"](replace(NOTHING, runs=runs, protocol=Protocol("search", "released")))
+    assert claim.verdict is Verdict.NOT_TESTABLE and claim.comparisons == ()
+    assert by_protocol(claim)["released/published, fixed"] is Verdict.REPRODUCED
+
+
 def test_splits_drawn_by_another_rule_are_a_protocol_of_their_own():
     pool = tables("random", gcn=84.0, gat=84.0).assign(split_kind="pool")
     claim = judged("C2", runs=pd.concat([tables("random", gcn=80.0, gat=80.0), pool]))
@@ -65,6 +79,16 @@ def test_all_must_hold_needs_no_adjustment_and_holm_is_shown_beside_it():
     assert max(p_values) < 0.05 < 6 * min(p_values)
     assert (claim.verdict, claim.verdict_holm) == (Verdict.REPRODUCED, Verdict.TOO_FEW_RUNS)
     assert min(item.p_holm for item in claim.comparisons) == pytest.approx(6 * min(p_values))
+
+
+def test_a_false_conjunction_is_called_reproduced_at_most_as_often_as_promised():
+    """One of six leads is really none: simulated claims pass no more often than at 5 %, without any adjustment."""
+    generator, lead = np.random.default_rng(1), [0.0, 3.0, 3.0, 3.0, 3.0, 3.0]
+    verdicts = []
+    for _ in range(600):
+        gaps = [welch(generator.normal(true, 1.0, 10), generator.normal(0.0, 1.0, 10)) for true in lead]
+        verdicts.append(grade([directional(Kind.DIFFERENCE, "", gap, +1).outcome for gap in gaps]))
+    assert 0.01 < np.mean([verdict is Verdict.REPRODUCED for verdict in verdicts]) < 0.05
 
 
 def test_equal_models_contradict_a_lead_once_the_runs_are_many():

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import made_up
+import pandas as pd
 import pytest
 from judging import NOTHING, REPORTED, judged, tables
 
@@ -14,6 +15,7 @@ from cgnn.analysis.tree import check_results
 from cgnn.analysis.verdicts import TESTS, judge, write_claims
 from cgnn.errors import UserError
 from cgnn.files import sha256_of
+from cgnn.render.tables.claims import build
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "results" / "published"
@@ -100,3 +102,19 @@ def test_everything_that_a_committed_verdict_used_is_committed_and_unchanged():
     files = {item["name"]: PUBLISHED / item["file"] for item in inputs} | {"reported": made_up.REPORTED}
     assert set(files) >= {"runs", "sweeps", "fidelity", "profiles", "convergence", "bench", "reported"}
     assert {item["name"]: item["sha256"] for item in inputs} == {name: sha256_of(path) for name, path in files.items()}
+
+
+def test_the_table_shows_protocols_and_holm_where_they_change_a_verdict(tmp_path):
+    searched = tables("fixed", gcn=81.4, gat=81.4).assign(hyperparameter_source="search")
+    runs = pd.concat([tables("fixed", gcn=84.0, gat=84.0), searched])
+    write_claims(judge(replace(NOTHING, runs=runs)), tmp_path / "claims.json")
+    table = build(tmp_path / "claims.json")
+    first, second = table.rows[0].cells, table.rows[1].cells
+    assert first["verdict"].text == "depends on the protocol"
+    assert first["verdict"].under == (
+        "released/published, fixed: not reproduced",
+        "released/search, fixed: reproduced",
+        "with Holm: not reproduced",
+    )
+    assert "contradicted" in first["weakest comparison"].under
+    assert (second["verdict"].text, second["verdict"].under) == ("not testable here", ())

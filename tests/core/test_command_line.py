@@ -1,4 +1,4 @@
-"""python -m cgnn: verbs, exit codes, errors for people."""
+"""python -m cgnn: commands, exit codes, errors for people."""
 
 import subprocess
 import sys
@@ -6,33 +6,51 @@ import sys
 import pytest
 
 import cgnn
-from cgnn.__main__ import VERBS, main
+from cgnn.__main__ import COMMANDS, GROUPS, RULES, main
 
 
-def test_every_verb_has_a_line_of_help(capsys):
+def test_every_command_has_a_line_of_help_in_one_group(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    assert all(verb in shown for verb in VERBS)
+    titles = [*GROUPS, RULES]
+    assert [title for title in titles if f"\n{title}:\n" in shown] == titles
+    starts = [line.split()[0] for line in shown.splitlines() if line.startswith("  ") and not line.startswith("   ")]
+    assert sorted(word for word in starts if not word.startswith("-")) == COMMANDS
+    assert max(map(len, shown.splitlines())) <= 100
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_verb_shows_its_own_help(verb, capsys):
+def test_no_command_shows_the_overview(capsys):
+    assert main([]) == 2
+    assert all(f"\n{title}:\n" in capsys.readouterr().out for title in [RULES])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_shows_its_own_help(command, capsys):
     with pytest.raises(SystemExit) as ended:
-        main([verb, "--help"])
+        main([command, "--help"])
     assert ended.value.code == 0
-    assert f"cgnn {verb}" in capsys.readouterr().out
+    assert f"cgnn {command}" in capsys.readouterr().out
 
 
-def test_an_unknown_verb_is_refused_with_those_there_are(capsys):
+def test_help_shows_the_default_of_an_option(capsys):
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "auto, cpu, cuda or cuda:INDEX (default: auto)" in shown
+    assert "column `variant` (default" not in shown  # an empty default says nothing
+    assert "(default: None)" not in shown and "(default: [])" not in shown
+
+
+def test_an_unknown_command_is_refused_with_a_list_of_commands(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["fecth"])
     assert ended.value.code == 2
     assert "fetch" in capsys.readouterr().err
 
 
-def test_what_a_user_can_mend_is_told_without_a_traceback(tmp_path):
+def test_a_mistake_of_the_user_is_one_line_without_a_traceback(tmp_path):
     command = [sys.executable, "-m", "cgnn", "split", "--graph", "absent.npz", "--name", "fixed", "--out", "s.json"]
     finished = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert finished.returncode == 2
@@ -40,7 +58,7 @@ def test_what_a_user_can_mend_is_told_without_a_traceback(tmp_path):
     assert "Traceback" not in finished.stderr
 
 
-def test_help_and_light_verbs_load_nothing_heavy():
+def test_help_loads_nothing_heavy():
     code = (
         "import sys\nfrom cgnn.__main__ import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
@@ -51,7 +69,7 @@ def test_help_and_light_verbs_load_nothing_heavy():
     assert finished.returncode == 0, finished.stderr
 
 
-def test_the_library_names_are_there_and_others_are_not():
+def test_the_library_has_its_names_and_no_others():
     assert cgnn.Graph.__name__ == "Graph"
     with pytest.raises(AttributeError, match="no attribute 'Grph'"):
         cgnn.Grph  # noqa: B018

@@ -5,7 +5,10 @@ import dataclasses
 import pytest
 
 from cgnn.errors import UserError
+from cgnn.models.records import RECORDS
+from cgnn.models.registry import switches_of
 from cgnn.paper.fidelity import PRESETS, Fidelity, preset
+from cgnn.pipeline import config
 
 
 def test_the_two_presets_differ_where_paper_and_code_do():
@@ -36,6 +39,17 @@ def test_one_switch_can_be_flipped_alone():
 def test_a_misspelt_preset_switch_or_value_is_named_with_what_there_is(name, switches, complaint):
     with pytest.raises(UserError, match=complaint):
         preset(name, **switches)
+
+
+def test_every_switch_is_flipped_in_some_row_of_the_fidelity_table():
+    """But for selection: every row carries its accuracy under each rule."""
+    flipped = {name for entry in config.load()["fidelity"]["variants"].values() for name in entry.get("switches", {})}
+    assert flipped == {field.name for field in dataclasses.fields(Fidelity)} - {"selection"}
+
+
+def test_every_switch_is_read_by_some_model():
+    read = {name for model in RECORDS for name in switches_of(model)}
+    assert read == {field.name for field in dataclasses.fields(Fidelity)}
 
 
 def test_a_fidelity_cannot_be_changed_in_place():

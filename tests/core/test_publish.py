@@ -11,6 +11,7 @@ import pytest
 
 from cgnn.__main__ import main
 from cgnn.errors import UserError
+from cgnn.pipeline.crate import CRATE, PROFILES
 from cgnn.pipeline.manifest import MANIFEST, read_manifest
 from cgnn.pipeline.publish import BEGIN, END, UNCOMMITTED, adopt, commit_of, headline, publish, renew_readme
 
@@ -152,6 +153,16 @@ def test_a_manifest_that_names_a_file_outside_its_folder_is_refused(results: Pat
     assert (tmp_path / "outside.txt").read_text() == "precious"
 
 
+def test_nothing_is_written_through_a_folder_that_is_a_link(results: Path, tmp_path: Path):
+    target, elsewhere = tmp_path / "published", tmp_path / "elsewhere"
+    (results / "tables/fixed_splits.md").rename(results / "tables.md")
+    publish(results, target)
+    elsewhere.mkdir()
+    (target / "tables").symlink_to(elsewhere)
+    (results / "tables.md").rename(results / "tables/fixed_splits.md")
+    assert_refused(results, target, r"tables/fixed_splits\.md", watched=tmp_path)
+
+
 @pytest.mark.parametrize("failing", range(1, 8))
 def test_an_error_in_the_middle_leaves_the_folder_as_it_was(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
@@ -205,6 +216,7 @@ def test_adopting_records_a_folder_once_and_publishing_then_works(results: Path,
     assert_refused(results, target, "--adopt", watched=target)
     adopt(target, code=Path(__file__).parents[2])
     after = files_in(target)
+    del before[CRATE]  # it names the commit and the time of the run, which adopting records anew
     assert {name: after[name] for name in before} == before
     assert "notes.txt" not in {entry.path for entry in read_manifest(target).files}
     publish(results, target)
@@ -220,7 +232,7 @@ def test_adopting_gives_a_changed_file_the_commit_of_the_code_that_is_here(
     monkeypatch.setattr("cgnn.pipeline.publish.commit_of", lambda code: "second")
     adopt(target)
     manifest = read_manifest(target)
-    assert {entry.path for entry in manifest.files if entry.commit == "second"} == {"claims.json"}
+    assert {entry.path for entry in manifest.files if entry.commit == "second"} == {"claims.json", CRATE}
     assert {run.commit for run in manifest.runs} == {"first", "second"}
 
 
@@ -283,3 +295,49 @@ def test_the_readme_keeps_everything_outside_the_marks(tmp_path: Path):
     readme.write_text("# no marks\n")
     with pytest.raises(UserError, match="expected the marks"):
         renew_readme(readme, "new")
+
+
+def crate_of(target: Path) -> dict[str, dict]:
+    return {entity["@id"]: entity for entity in json.loads((target / CRATE).read_text())["@graph"]}
+
+
+def ids(value: object) -> set[str]:
+    return {item["@id"] for item in (value if isinstance(value, list) else [value])}  # type: ignore[index]
+
+
+def test_the_folder_is_a_workflow_run_crate_that_lists_every_file(results: Path, tmp_path: Path):
+    """The entities that RO-Crate 1.1, Workflow RO-Crate 1.0 and Workflow Run Crate 0.5 require."""
+    target = tmp_path / "published"
+    publish(results, target)
+    found = crate_of(target)
+    assert ids(found[CRATE]["conformsTo"]) >= {"https://w3id.org/ro/crate/1.1"}
+    root = found["./"]
+    assert root["name"] and root["description"] and root["datePublished"] and ids(root["license"]) <= set(found)
+    assert ids(root["conformsTo"]) == set(PROFILES) <= set(found)
+    published = {entry.path: entry for entry in read_manifest(target).files if entry.path != CRATE}
+    assert set(published) <= ids(root["hasPart"])
+    for name, entry in published.items():
+        assert "File" in found[name]["@type"]
+        assert (found[name]["sha256"], found[name]["contentSize"]) == (entry.sha256, str(entry.size))
+    workflow = found[root["mainEntity"]["@id"]]
+    assert workflow["@type"] == ["File", "SoftwareSourceCode", "ComputationalWorkflow"]
+    assert "snakemake" in found[workflow["programmingLanguage"]["@id"]]["name"].lower()
+    (run,) = (found[name] for name in ids(root["mentions"]))
+    assert run["@type"] == "CreateAction" and run["instrument"] == {"@id": workflow["@id"]}
+    assert {name for name in published if not name.startswith("code/")} == ids(run["result"])
+    assert "code/config.yaml" in ids(run["object"])
+    assert sum("ind.cora." in name and len(found[name]["sha256"]) == 64 for name in ids(run["object"])) == 8
+    assert run["endTime"] and ids(run["agent"]) <= set(found)
+
+
+def test_a_crate_edited_by_hand_is_named(results: Path, tmp_path: Path):
+    target = tmp_path / "published"
+    publish(results, target)
+    (target / CRATE).write_text("{}")
+    (results / "runs.csv").write_text("dataset\nciteseer\n")
+    assert_refused(results, target, rf"last wrote: {CRATE}\.", watched=target)
+
+
+def test_the_benchmark_that_a_verdict_used_is_published(results: Path, tmp_path: Path):
+    (results / "bench.json").write_text("{}")
+    assert "bench.json" in publish(results, tmp_path / "published")

@@ -1,5 +1,6 @@
 """A small web server on loopback that can misbehave in all the ways the real one does."""
 
+import contextlib
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,7 +9,7 @@ import pytest
 
 
 class Web:
-    """``files`` by path; ``trouble`` by path: a list of what to do wrong, one a request, then all is well."""
+    """``files`` by path; ``trouble`` by path: a list of what to do wrong, one per request, then none."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
@@ -36,6 +37,23 @@ class Web:
         body = self.files.get(handler.path)
         if trouble == "hang":
             self.closing.wait()
+            return
+        if trouble == "slow headers" or trouble == "slow body":
+            head = b"HTTP/1.0 200 OK\r\n" if trouble == "slow headers" else b"HTTP/1.0 200 OK\r\n\r\n"
+            handler.wfile.write(head)
+            with contextlib.suppress(OSError):
+                while not self.closing.wait(0.05):
+                    handler.wfile.write(b"a")
+            return
+        if trouble.startswith("raw "):
+            with contextlib.suppress(OSError):
+                handler.wfile.write(trouble.removeprefix("raw ").encode("latin-1") + (body or b""))
+            return
+        if trouble == "endless":
+            handler.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n")
+            with contextlib.suppress(OSError):
+                while not self.closing.is_set():
+                    handler.wfile.write(bytes(1 << 16))
             return
         if trouble == "error":
             handler.send_error(503)

@@ -65,9 +65,11 @@ def test_nell_gets_one_training_node_a_class_unless_told_otherwise(graph_file, t
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--name", "randm00"], "expected fixed or random00"),
+        (["--name", "randm00"], "expected fixed, or a rule and a number"),
         (["--name", "fixed"], "has no fixed split"),
+        (["--name", "pool00"], "has no fixed split"),
         (["--name", "random00", "--validation", "-5"], "validation is -5"),
+        (["--name", "random00", "--per-class", "5"], "protocol.split_sizes.mine"),
     ],
 )
 def test_a_split_that_cannot_be_made_says_why(tmp_path, capsys, arguments, complaint):
@@ -77,6 +79,16 @@ def test_a_split_that_cannot_be_made_says_why(tmp_path, capsys, arguments, compl
     assert main(["split", "--graph", str(tmp_path / "g.npz"), "--out", str(tmp_path / "s.json"), *arguments]) == 2
     assert complaint in capsys.readouterr().err
     assert not (tmp_path / "s.json").exists()
+
+
+def test_the_name_picks_the_rule_and_sizes_may_be_fractions(graph_file, tmp_path, capsys):
+    for name, expected in (("pool01", "140 train, 500"), ("component01", "140 train, 500"), ("search01", "140 train")):
+        path = graph_file("cora")
+        assert main(["split", "--graph", str(path), "--name", name, "--out", str(tmp_path / f"{name}.json")]) == 0
+        assert f"cora {name}: {expected}" in capsys.readouterr().out
+    sizes = ["--per-class", "0.5", "--validation", "0.25", "--test", "0.25"]
+    assert main(["split", "--graph", str(path), "--name", "random00", *sizes, "--out", str(tmp_path / "s.json")]) == 0
+    assert "1353 train, 677 validation, 677 test" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '{"nodez": 3}'])

@@ -1,4 +1,4 @@
-"""The file a graph travels in."""
+"""The file in which a graph is stored."""
 
 import zipfile
 

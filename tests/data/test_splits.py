@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgnn.datasets.splits import Split, load_split, random_split, save_split
+from cgnn.datasets.graph import Graph, canonical_features, undirected_edges
+from cgnn.datasets.splits import (
+    RULES,
+    Split,
+    SplitSizes,
+    load_split,
+    make_split,
+    random_split,
+    rule_of,
+    save_split,
+    split_sizes,
+)
 from cgnn.errors import UserError
 
 
@@ -118,6 +129,102 @@ def test_fifteen_random_splits_of_each_dataset_differ_and_fit(dataset, name, per
     assert {(len(s.train), len(s.validation), len(s.test)) for s in splits} == {(per_class * classes, 500, 1000)}
 
 
+def test_the_splits_of_the_published_run_are_still_drawn(dataset):
+    """sha256 of random00 and random14 as in results/published/runs.csv (column split_sha256)."""
+    hashes = [make_split(dataset("cora"), f"random{i:02d}").sha256[:12] for i in (0, 14)]
+    assert hashes == ["a8ac3252d835", "ca4c0fd41dce"]
+
+
+@pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
+def test_the_pool_is_the_fixed_split_reshuffled(dataset, name):
+    graph = dataset(name)
+    fixed, drawn = graph.fixed_split, [make_split(graph, f"pool{i:02d}") for i in range(3)]
+    pool = np.sort(np.concatenate([fixed.train, fixed.validation, fixed.test]))
+    for split in drawn:
+        assert np.array_equal(np.sort(np.concatenate([split.train, split.validation, split.test])), pool)
+        assert (len(split.validation), len(split.test)) == (500, 1000)
+        assert np.bincount(graph.labels[split.train]).tolist() == [20] * graph.num_classes
+    assert len({split.sha256 for split in (fixed, *drawn)}) == 4
+
+
+@pytest.mark.parametrize(("name", "size"), [("cora", 2485), ("citeseer", 2120), ("pubmed", 19717)])
+def test_a_component_split_stays_in_the_largest_connected_component(dataset, name, size):
+    import networkx
+
+    graph = dataset(name)
+    network = networkx.Graph(graph.edges.T.tolist())
+    largest = max(networkx.connected_components(network), key=len)
+    assert len(largest) == size
+    split = make_split(graph, "component00")
+    assert largest.issuperset(np.concatenate([split.train, split.validation, split.test]).tolist())
+    assert np.bincount(graph.labels[split.train]).tolist() == [20] * graph.num_classes
+    assert (len(split.validation), len(split.test)) == (500, 1000)
+
+
+def test_splits_of_a_search_are_drawn_as_random_ones_but_are_others(dataset):
+    graph = dataset("cora")
+    names = [f"{rule}{i:02d}" for rule in RULES for i in range(4)]
+    assert len({make_split(graph, name).sha256 for name in names}) == len(names)
+    search = make_split(graph, "search00")
+    same = random_split(graph.labels, dataset="cora", name="search00")
+    assert search.sha256 == same.sha256
+
+
+def a_graph(labels, edges=((0, 1),), fixed=None):
+    source, target = np.array(edges).T
+    nodes = len(labels)
+    return Graph(
+        "mine", "", canonical_features(np.ones((nodes, 1))), undirected_edges(source, target, nodes), np.array(labels),
+        num_classes=max(labels) + 1, fixed_split=fixed,
+    )  # fmt: skip
+
+
+def test_a_pool_keeps_the_number_of_training_nodes_per_class_where_classes_differ():
+    fixed = Split("fixed", np.array([0, 1, 2, 5]), np.array([3, 6]), np.array([4, 7]))
+    graph = a_graph([0, 0, 0, 0, 0, 3, 3, 3, 1, -1], fixed=fixed)
+    for i in range(5):
+        split = make_split(graph, f"pool{i}")
+        assert np.bincount(graph.labels[split.train]).tolist() == [3, 0, 0, 1]
+        assert {*split.train, *split.validation, *split.test} == set(range(8))
+
+
+def test_a_name_says_which_rule_draws_the_split():
+    names = ("random00", "pool3", "component12", "search07", "fixed", "random", "pool-1", "xrandom00", "random00x")
+    assert [rule_of(name) for name in names] == ["random", "pool", "component", "search", *[None] * 5]
+    with pytest.raises(UserError, match=r"split 'randm00': expected fixed, or a rule and a number: random00, pool00"):
+        make_split(a_graph([0, 1]), "randm00")
+    for name in ("fixed", "pool00"):
+        with pytest.raises(UserError, match=rf"mine has no fixed split, which the split '{name}' needs"):
+            make_split(a_graph([0, 1]), name)
+
+
+def test_a_fraction_is_one_of_every_class_for_training_and_of_all_labelled_nodes_otherwise():
+    labels = np.repeat([0, 1, 2, -1], [100, 50, 4, 30])
+    split = random_split(labels, dataset="d", name="random00", per_class=0.29, validation=0.25, test=0.45)
+    assert np.bincount(labels[split.train]).tolist() == [29, 14, 1]
+    assert (len(split.validation), len(split.test)) == (38, 69)  # of 154 labelled nodes
+    tiny = random_split(labels, dataset="d", name="random00", per_class=0.01, validation=1, test=1)
+    assert np.bincount(labels[tiny.train]).tolist() == [1, 1, 1]
+
+
+def test_sizes_come_from_the_paper_then_the_default_then_the_dataset():
+    section = {"default": {"validation": 100}, "mine": {"per_class": 0.1, "test": 0.5}}
+    config = {"protocol": {"split_sizes": section}}
+    assert split_sizes(None, "cora") == SplitSizes(20, 500, 1000) == split_sizes(None, "mine")
+    assert split_sizes(None, "nell") == split_sizes(None, "nell_partial") == SplitSizes(1, 500, 1000)
+    assert split_sizes(config, "nell") == SplitSizes(1, 100, 1000)
+    assert split_sizes(config, "mine") == SplitSizes(0.1, 100, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("labels", "sizes"),
+    [([0] * 30 + [1] * 3, {}), ([0, 1] * 50, {"test": 60}), ([0, 1] * 50, {"per_class": -1}), ([0, 1], {"test": 1.5})],
+)
+def test_sizes_that_do_not_fit_name_the_key_of_the_config(labels, sizes):
+    with pytest.raises(UserError, match=r"protocol\.split_sizes\.mine"):
+        random_split(np.array(labels), dataset="mine", name="random00", **sizes)
+
+
 def a_split(folder):
     split = Split("random00", np.array([1, 4]), np.array([0]), np.array([2, 3]))
     save_split(split, folder / "s.json", dataset="d", seed=0, graph_sha256="abc")
@@ -149,7 +256,7 @@ def test_a_file_that_is_no_split_is_refused(tmp_path, text):
 
 def test_a_split_of_another_graph_is_refused(tmp_path):
     _, path = a_split(tmp_path)
-    with pytest.raises(UserError, match="made for a graph with sha256 abc, but the graph at hand has def"):
+    with pytest.raises(UserError, match="made for a graph with sha256 abc, but this graph has def"):
         load_split(path, graph_sha256="def")
 
 

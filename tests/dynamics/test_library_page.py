@@ -41,3 +41,40 @@ def test_the_signatures_on_the_page_are_those_of_the_code():
         on_page = [part.split("=")[0].strip() for part in printed.split(",")]
         in_code = list(inspect.signature(layer).parameters)
         assert [name for name in on_page if name != "*"] == in_code
+
+
+def test_the_presets_of_the_page_run_and_the_default_differs_from_released_in_one_switch(ordinary):
+    from dataclasses import asdict
+
+    from cgnn import CGNNConv, Fidelity
+    from cgnn.paper.fidelity import preset
+
+    blocks = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    exec(next(block for block in blocks if 'fidelity="paper"' in block), {"CGNNConv": CGNNConv})
+    default, released = asdict(Fidelity()), asdict(preset("released"))
+    assert {name for name in default if default[name] != released[name]} == {"source_gradient"}
+
+
+def test_what_the_page_of_unsupported_things_promises_as_errors_are_errors(ordinary):
+    import pytest
+
+    from cgnn import CGNNConv
+    from cgnn.errors import UserError
+
+    x, edges, conv = torch.rand(ordinary.n, 4), ordinary.edge_index, CGNNConv(4, t1=2.0)
+    with pytest.raises(UserError, match="to_undirected"):
+        conv(x, edges[:, : edges.shape[1] // 2])
+    with pytest.raises(UserError, match="weights for"):
+        conv(x, edges, torch.rand(edges.shape[1], 3))
+    with pytest.raises(UserError, match="num_nodes=None"):
+        CGNNConv(4, 99, t1=2.0)(x, edges)
+    with pytest.raises(UserError, match="bipartite graphs are not supported"):
+        conv((x, x), edges)
+    with pytest.raises(UserError, match="expected a number"):
+        CGNNConv(-1, t1=2.0, weight=True)
+    with pytest.raises(Exception, match="once_differentiable"):
+        E = x.clone().requires_grad_()
+        (gradient,) = torch.autograd.grad(conv(E, edges).square().sum(), E, create_graph=True)
+        gradient.sum().backward()
+    with pytest.raises(Exception):  # noqa: B017
+        torch.jit.script(conv)

@@ -199,6 +199,8 @@ def test_types_are_those_of_the_hyperparameters_that_the_model_reads() -> None:
     [
         ("gcn", [], ["t1"], r"--set t1: gcn does not read it; gcn reads lr, .*layers"),
         ("cgnn", [], ["layers"], "--set layers: cgnn does not read it"),
+        ("gcn", [], ["laers"], "--set: unknown hyperparameter 'laers'; did you mean layers"),
+        ("cgnn_appnp", ["derivative"], [], "--switch derivative: cgnn_appnp does not read it"),
         ("gcn", ["alpha"], [], "--switch alpha: gcn does not read it; gcn reads features, optimizer, selection"),
         ("cgnn", ["weight_clamp"], [], "--switch weight_clamp: cgnn does not read it"),
         ("cgnn_discrete", ["solver"], [], "--switch solver: cgnn_discrete does not read it"),

@@ -101,7 +101,7 @@ def test_the_headline_is_worded_by_the_numbers(tmp_path):
         rows = pd.concat(parts, ignore_index=True)
         rows.to_csv(tmp_path / "runs.csv", index=False)
         summarise(rows, load_reported(made_up.REPORTED)).to_csv(tmp_path / "summary.csv", index=False)
-        return " ".join(headline(tmp_path))
+        return " ".join(sentence.text for sentence in headline(tmp_path))
 
     assert "is reproduced within 0.0 points" in sentences(0.0)
     assert "significantly better than GCN and GAT on Cora" in sentences(0.0)

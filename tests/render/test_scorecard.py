@@ -1,10 +1,11 @@
-"""The scorecard in a real headless Chromium: no errors, no requests, filter and drill-down work."""
+"""The page in a real headless Chromium: no errors, no requests, links, filter, drill-down and keyboard work."""
 
 import json
 import re
 import shutil
 
 import made_up
+import pandas as pd
 import pytest
 
 from cgnn.__main__ import main
@@ -41,8 +42,34 @@ def page(finished):
 def test_the_page_is_one_file_without_addresses_of_others(page):
     text = page.read_text()
     assert len(text.encode()) < 3_000_000
-    assert not re.findall(r'(?:src|href)="(?!data:|#)', text)
+    assert not re.findall(r'(?:src=|<link[^>]*href=)"(?!data:)', text)  # nothing is loaded; links are for the reader
     assert "default-src 'none'" in text
+
+
+def test_its_links_lead_to_the_pdf_the_paper_the_repository_and_the_data(page):
+    links = re.findall(r'<a href="([^"#][^"]*)"', page.read_text())
+    assert {"paper.pdf", "https://arxiv.org/abs/1912.00967", "runs.csv", "claims.json"} <= set(links)
+    for link in links:
+        if not link.startswith("https:") and link != "paper.pdf" and not link.endswith("README.md"):
+            assert (page.parent / link).is_file(), link
+
+
+def test_every_link_inside_the_page_has_its_target(page):
+    text = page.read_text()
+    targets = set(re.findall(r' id="([^"]+)"', text))
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= targets
+
+
+def test_claims_lead_to_tables_and_figures_and_back(page):
+    text = page.read_text()
+    claim = text[text.index('id="C1"') : text.index('id="C2"')]
+    assert 'href="#table-fixed_splits"' in claim
+    table = text[text.index('id="table-fixed_splits"') : text.index('id="table-random_splits"')]
+    assert 'href="#C1"' in table
+    claim = text[text.index('id="C5"') : text.index('id="C6"')]
+    assert 'href="#figure-accuracy_depth_time"' in claim
+    figure = text[text.index('id="figure-accuracy_depth_time"') :]
+    assert 'href="#C5"' in figure[: figure.index("</figure>")]
 
 
 def test_an_almost_empty_results_tree_still_gives_a_page(tmp_path):
@@ -59,6 +86,18 @@ def test_an_almost_empty_results_tree_still_gives_a_page(tmp_path):
         ]
     ) in (0, None)
     assert "The claims were not judged" in (tmp_path / "index.html").read_text()
+
+
+def test_a_small_budget_is_a_preview_without_verdicts(finished, tmp_path):
+    tree = shutil.copytree(finished, tmp_path / "small")
+    runs = pd.read_csv(tree / "runs.csv")
+    runs[runs["replica"] < 3].assign(epochs=40).to_csv(tree / "runs.csv", index=False)
+    command = ["scorecard", "--results", str(tree), "--reported", str(made_up.REPORTED), "--out", str(tree / "p.html")]
+    assert main(command) in (0, None)
+    text = (tree / "p.html").read_text()
+    assert "preview: 40 epochs, 3 seeds" in text
+    assert 'class="verdict"' not in text and "data-verdict" not in text.split("<script")[0]
+    assert 'class="findings"' not in text
 
 
 def test_data_cannot_end_its_script_element():
@@ -111,11 +150,11 @@ def test_every_figure_is_drawn(browser, page):
 
 
 def test_claims_are_filtered_by_verdict_and_by_words(browser):
-    assert len(shown(browser, ".claim")) == 13
+    assert len(shown(browser, ".claim")) == 14
     chip = next(chip for chip in shown(browser, ".chip") if chip.text.startswith("partly"))
     chip.click()
     visible = shown(browser, ".claim")
-    assert 0 < len(visible) < 13
+    assert 0 < len(visible) < 14
     assert all(claim.get_attribute("data-verdict") == "partly" for claim in visible)
     assert len(visible) == int(chip.find_element("tag name", "b").text)
     shown(browser, ".chip")[0].click()
@@ -125,7 +164,7 @@ def test_claims_are_filtered_by_verdict_and_by_words(browser):
     words.send_keys("xyz")
     assert shown(browser, "#no-claims")
     browser.execute_script("arguments[0].value = ''; arguments[0].dispatchEvent(new Event('input'))", words)
-    assert len(shown(browser, ".claim")) == 13
+    assert len(shown(browser, ".claim")) == 14
 
 
 def test_a_cell_opens_exactly_the_rows_behind_it(browser, page):
@@ -143,6 +182,90 @@ def test_a_cell_opens_exactly_the_rows_behind_it(browser, page):
     assert sum(values) / len(values) == pytest.approx(table["rows"][row]["cells"][0]["numbers"]["value"], abs=0.01)
     browser.find_element("css selector", "#rows form button").click()
     assert not shown(browser, "#rows")
+
+
+def test_a_cell_shows_what_varies_first_and_the_rest_as_one_list(browser):
+    cell = browser.find_element("css selector", '.cell[data-table="fixed_splits"]')
+    browser.execute_script("arguments[0].click()", cell)
+    heads = [head.text for head in browser.find_elements("css selector", "#rows-table th")]
+    assert heads[:2] == ["replica", "test accuracy"]
+    assert "dataset" not in heads and "model" not in heads
+    browser.find_element("css selector", "#rows-same summary").click()
+    assert {"dataset", "model"} <= {item.text for item in shown(browser, "#rows-same dt")}
+    browser.execute_script("document.querySelector('#rows').close()")
+
+
+def test_the_keyboard_opens_a_cell_closes_it_and_comes_back(browser):
+    from selenium.webdriver.common.keys import Keys
+
+    cell = browser.find_element("css selector", '.cell[data-table="fixed_splits"]')
+    browser.execute_script("arguments[0].focus()", cell)
+    cell.send_keys(Keys.ENTER)
+    assert shown(browser, "#rows")
+    browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    wait(browser, lambda: not shown(browser, "#rows"), "Escape did not close the dialog")
+    assert browser.switch_to.active_element == cell
+
+
+def test_the_keyboard_moves_between_the_trials_of_a_search(browser):
+    from selenium.webdriver.common.keys import Keys
+
+    plot = browser.find_element("id", "search-scatter")
+    before = browser.find_element("id", "search-trial").text
+    browser.execute_script("arguments[0].focus()", plot)
+    plot.send_keys(Keys.ARROW_LEFT)
+    plot.send_keys(Keys.ARROW_LEFT)
+    after = browser.find_element("id", "search-trial").text
+    assert after.startswith("Trial ") and after != before
+
+
+def test_an_opened_claim_has_the_whole_width_and_cuts_nothing_off(browser):
+    measured = browser.execute_script(
+        """
+        const claim = document.querySelector("#C1"), before = claim.clientWidth;
+        claim.querySelector("details").open = true;
+        const scroll = claim.querySelector(".scroll");
+        const found = [before, claim.clientWidth, document.querySelector(".claims").clientWidth, scroll.scrollWidth,
+                       scroll.clientWidth];
+        claim.querySelector("details").open = false;
+        return found;
+        """
+    )
+    before, width, room, needed, given = measured
+    assert before < width and room - width < 10
+    assert needed <= given
+
+
+def test_a_link_to_a_closed_table_opens_it(browser):
+    browser.execute_script(
+        "document.querySelector('#table-fixed_splits').open = false; location.hash = '#table-fixed_splits'"
+    )
+    wait(
+        browser,
+        lambda: browser.execute_script("return document.querySelector('#table-fixed_splits').open"),
+        "the table stayed closed",
+    )
+
+
+def test_no_text_is_smaller_than_13_pixels(browser):
+    small = browser.execute_script(
+        """
+        for (const closed of document.querySelectorAll("details")) closed.open = true;
+        const found = new Set();
+        for (const node of document.querySelectorAll("body *:not(script):not(title)"))
+          if ([...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim())
+              && parseFloat(getComputedStyle(node).fontSize) < 13) found.add(node.tagName + "." + node.className);
+        return [...found];
+        """
+    )
+    assert small == []
+
+
+def test_learning_rates_have_a_log_axis(browser):
+    browser.execute_script(
+        "const s = document.querySelector('#search-parameter'); s.value = 'lr'; s.dispatchEvent(new Event('change'))"
+    )
+    assert "lr (log axis)" in browser.find_element("id", "search-scatter").text
 
 
 def test_cells_of_every_table_find_rows(browser):
@@ -201,6 +324,25 @@ def test_no_width_scrolls_sideways(browser, width):
     wait(browser, lambda: browser.execute_script("return window.innerWidth") == width, f"no window {width} wide")
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_figures_change_their_ink_with_the_theme(page, browser):
+    """Figures drawn in the known ink and without a background; the page replaces that ink, and no other colour."""
+    inks = browser.execute_script(
+        """
+        const read = () => [...document.querySelectorAll(".picture.themed img")].map((image) => image.src);
+        const light = read();
+        document.querySelector("#theme").click();
+        const dark = read();
+        document.querySelector("#theme").click();
+        return [light, dark, read()];
+        """
+    )
+    light, dark, again = inks
+    drawn_in_ink = [path for path in (page.parent / "figures").glob("*.svg") if "#333333" in path.read_text()]
+    assert light == again and len(light) == len(drawn_in_ink)
+    assert all("%23333333" not in source for source in dark)
+    assert [source.replace("%23333333", "%23d9dde0") for source in light] == dark
 
 
 def test_nothing_was_logged_in_the_end(browser):

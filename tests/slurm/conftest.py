@@ -115,9 +115,7 @@ class Project:
             path for kind in ("runs", "search") for path in (top / kind).rglob("*") if path.suffix in (".csv", ".yaml")
         ]
         return {
-            str(path.relative_to(top)): path.read_text()
-            for path in files
-            if not path.name.endswith(".seconds.csv")
+            str(path.relative_to(top)): path.read_text() for path in files if not path.name.endswith(".seconds.csv")
         }
 
     def trainings(self) -> list[dict[str, str]]:

@@ -129,3 +129,9 @@ def test_the_optimizer_switch_replaces_the_tabulated_one() -> None:
     assert settings is not None
     assert hyper.under(settings, preset("released")) is settings
     assert hyper.under(settings, preset("released", optimizer="adamax")).optimizer == "adamax"
+
+
+def test_every_rule_of_drawing_random_splits_uses_the_papers_settings_for_random_splits() -> None:
+    for kind in ("pool", "component"):
+        assert hyper.published("cora", kind, "cgnn") == hyper.published("cora", "random", "cgnn")
+        assert hyper.published("cora", kind, "cgnn_weight") is None

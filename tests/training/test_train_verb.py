@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from cgnn.datasets.graph import Graph
-from cgnn.results.schema import COLUMNS
+from cgnn.results.recorded import collect_recorded, read_recorded
+from cgnn.results.schema import COLUMNS, recorded_path
 
 QUICK = ("--epochs", "8")
 
@@ -66,22 +67,39 @@ def test_random_splits_give_each_replica_its_own(train: Callable[..., Path], sma
     assert rows(out)[0]["split"] == "random01"
 
 
-def test_curves_and_alpha_come_on_request(train: Callable[..., Path], small_graph: Graph, tmp_path: Path) -> None:
-    extra = ("--curves", str(tmp_path / "curves.csv"), "--alpha", str(tmp_path / "alpha.npz"))
-    out = train("--model", "cgnn", "--replicas", "0:2", *QUICK, *extra)
-    curves = rows(tmp_path / "curves.csv")
-    assert [(row["replica"], row["epoch"]) for row in curves] == [
-        (str(r), str(e)) for r in range(2) for e in range(1, 9)
-    ]
+def test_curves_and_alpha_are_recorded_beside_the_rows(train: Callable[..., Path], small_graph: Graph) -> None:
+    out = train("--model", "cgnn", "--replicas", "0:2", *QUICK)
+    (recorded,) = read_recorded(recorded_path(out))
+    assert (recorded.dataset, recorded.model, recorded.replica.tolist()) == ("small", "cgnn", [0, 1])
+    assert recorded.test_accuracy.shape == (2, 8)
     for row in rows(out):
-        chosen = curves[8 * int(row["replica"]) + int(row["best_epoch"]) - 1]
-        assert (chosen["test_accuracy"], chosen["validation_accuracy"]) == (
-            row["test_accuracy"],
-            row["validation_accuracy"],
-        )
-    with np.load(tmp_path / "alpha.npz") as arrays:
-        assert arrays["alpha"].shape == (2, 200) and ((arrays["alpha"] > 0) & (arrays["alpha"] < 1)).all()
-        assert arrays["degree"].sum() == 2 * small_graph.num_edges
+        chosen = int(row["replica"]), int(row["best_epoch"]) - 1
+        assert recorded.test_accuracy[chosen] == np.float32(row["test_accuracy"])
+        assert recorded.validation_accuracy[chosen] == np.float32(row["validation_accuracy"])
+    assert recorded.alpha.shape == (2, 200) and ((recorded.alpha > 0) & (recorded.alpha < 1)).all()
+    assert recorded.degree.sum() == 2 * small_graph.num_edges
+    assert read_recorded(recorded_path(train("--model", "gcn", *QUICK, out="gcn.csv")))[0].alpha.shape == (1, 0)
+
+
+def test_recordings_of_several_jobs_are_joined(train: Callable[..., Path], tmp_path: Path) -> None:
+    parts = [train("--model", "gcn", "--replicas", r, *QUICK, out=f"{r[0]}.csv") for r in ("0:2", "2:3")]
+    other = train("--model", "cgnn", *QUICK, out="cgnn.csv")
+    assert collect_recorded(map(recorded_path, [*parts, other]), tmp_path / "recorded.npz") == 2
+    gcn, cgnn = read_recorded(tmp_path / "recorded.npz")
+    assert (gcn.model, gcn.replica.tolist(), cgnn.model, cgnn.replica.tolist()) == ("gcn", [0, 1, 2], "cgnn", [0])
+    whole = read_recorded(recorded_path(train("--model", "gcn", "--replicas", "0:3", *QUICK, out="whole.csv")))[0]
+    assert (gcn.test_accuracy == whole.test_accuracy).all()
+
+
+def test_rows_of_another_training_are_never_overwritten(
+    train: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = train("--model", "gcn", "--replicas", "0:2", *QUICK).read_bytes()
+    for arguments in (("--model", "cgnn"), ("--model", "gcn", "--replicas", "2:3"), ("--model", "gcn")):
+        out = train(*arguments, *QUICK, expect=2)
+        assert "it holds a row of another training" in capsys.readouterr().err
+        assert out.read_bytes() == before
+    assert train("--model", "gcn", "--replicas", "0:2", *QUICK).read_bytes() == before, "the same command may repeat"
 
 
 def test_times_stand_beside_the_rows(train: Callable[..., Path]) -> None:
@@ -121,10 +139,9 @@ def test_a_journal_of_other_settings_is_not_used(train: Callable[..., Path], tmp
     from cgnn.results.journal import Journal
 
     journal = Journal(tmp_path / "runs.csv")
-    journal.add(0, {"lr": 0.1, "code_fingerprint": "a"}, {"results": {"status": "ok"}, "curves": None})
+    journal.add(0, {"lr": 0.1, "code_fingerprint": "a"}, {"results": {"status": "ok"}})
     assert journal.find(0, {"lr": 0.1, "code_fingerprint": "a"}) is not None
     assert journal.find(0, {"lr": 0.1, "code_fingerprint": "b"}) is None
-    assert journal.find(0, {"lr": 0.1, "code_fingerprint": "a"}, needs=("curves",)) is None
 
 
 def test_code_that_is_not_what_the_dag_asked_for_is_refused(
@@ -157,7 +174,11 @@ def test_divergence_ends_as_a_row(train: Callable[..., Path]) -> None:
 def test_the_last_line_sums_up(train: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     train("--model", "cgnn", "--replicas", "0:3", *QUICK)
     line = capsys.readouterr().out.strip().splitlines()[-1]
-    assert line.startswith("small fixed cgnn released: test ") and " ± " in line and "(n=3), validation " in line
+    assert (
+        line.startswith("small fixed cgnn released, published hyperparameters: test ")
+        and " ± " in line
+        and "(n=3), validation " in line
+    )
 
 
 @pytest.mark.parametrize(
@@ -165,13 +186,14 @@ def test_the_last_line_sums_up(train: Callable[..., Path], capsys: pytest.Captur
     [
         (("--model", "cgn"), "found 'cgn'; did you mean cgnn?"),
         (("--model", "gcn", "--preset", "best"), "preset: found 'best'"),
-        (("--model", "gcn", "--switch", "alpha=3"), "switch alpha: found '3'"),
-        (("--model", "gcn", "--set", "depth=3"), "unknown hyperparameter 'depth'"),
+        (("--model", "cgnn", "--switch", "alpha=3"), "switch alpha: found '3'"),
+        (("--model", "gcn", "--set", "depth=3"), "--set depth: gcn does not read it; gcn reads lr"),
         (("--model", "gcn", "--replicas", "5:5"), "--replicas: found '5:5'"),
         (("--model", "gcn", "--device", "gpu"), "device: found 'gpu'"),
         (("--model", "gcn", "--hyperparameters", "no.yaml"), "no.yaml: no such file"),
         (("--model", "cgnn_weight", "--split", "random"), "prints no hyperparameters for cgnn_weight"),
-        (("--model", "gcn", "--alpha", "a.npz"), "--alpha: gcn learns none"),
+        (("--model", "gcn", "--set", "t1=3"), "--set t1: gcn does not read it"),
+        (("--model", "gcn", "--switch", "alpha=tabulated"), "--switch alpha: gcn does not read it"),
     ],
 )
 def test_mistakes_are_named(
@@ -179,3 +201,14 @@ def test_mistakes_are_named(
 ) -> None:
     train(*arguments, "--epochs", "1", expect=2)
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--threads", "--memory-limit", "--epochs"])
+@pytest.mark.parametrize("value", ["0", "-1", "many"])
+def test_a_number_that_makes_no_sense_is_refused_in_one_line(
+    train: Callable[..., Path], capsys: pytest.CaptureFixture[str], option: str, value: str
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        train("--model", "gcn", f"{option}={value}")
+    assert caught.value.code == 2
+    assert f"{option}: found '{value}', expected a whole number of at least 1" in capsys.readouterr().err

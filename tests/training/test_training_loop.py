@@ -73,7 +73,7 @@ def test_the_loop_does_what_a_plain_one_does(small_graph: Graph, name: str, opti
     trace = train(model, data, split_tensors(data, [split]), settings("cgnn", optimizer=name, lr=0.05, epochs=30))
 
     plain_optimizer = optimizer(plain.parameters(), lr=0.05, weight_decay=5e-4)
-    x, labels = data.x.to_dense(), data.labels
+    x, labels = data.original_order(data.x.to_dense(), axis=0), data.original_order(data.labels)
     for epoch in range(30):
         plain_optimizer.zero_grad()
         loss = functional.cross_entropy(plain(x)[split.train], labels[split.train])

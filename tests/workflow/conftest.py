@@ -17,15 +17,21 @@ PARTS = ("cgnn", "paper", "workflow", "profiles", "Snakefile", "config.yaml", "e
 
 #: Outputs beside the one a job is known by.
 SECONDARY = re.compile(
-    r"\.seconds\.csv$|best\.yaml$|/plots/|\.rows/|^paper_data|^tables/.*\.(md|tex|json)$|^figures/.*\.(pdf|png|json)$"
+    r"\d\.seconds\.csv$|trials\.seconds\.csv$|\d\.npz$|best\.yaml$|/plots/|^paper_data"
+    r"|^tables/.*\.(md|tex|json)$|^figures/.*\.(pdf|png|json)$"
 )
+PAPER = yaml.safe_load((REPOSITORY / "config.yaml").read_text(encoding="utf-8"))
+
+
+def without(section: dict, *kept: str) -> dict[str, bool]:
+    """Switches every entry off but those that are kept."""
+    return {name: False for name in section if name not in kept}
+
 
 TINY = {
     "results": "results/tiny",
     "datasets": {
-        "cora": False,
-        "citeseer": False,
-        "pubmed": False,
+        **without(PAPER["datasets"]),
         "synthetic": {"nodes": 400, "classes": 4, "features": 100},
     },
     "protocol": {
@@ -35,15 +41,12 @@ TINY = {
         "split_sizes": {"synthetic": {"per_class": 5, "validation": 50, "test": 100}},
     },
     "experiments": {
+        **without(PAPER["experiments"]),
         "main": {"models": ["gcn", "cgnn"], "splits": ["fixed"]},
         "published": {"models": ["cgnn"], "splits": ["random"]},
-        "published_random": False,
-        "gode": False,
-        "paper_fixed": False,
-        "paper_random": False,
     },
     "residual": {"layers": []},
-    "search": {"trials": 2, "epochs": {"default": 2}},
+    "search": {"trials": 2, "finalists": 2, "replicas": 1, "epochs": {"default": 2}},
     "sweeps": {
         "datasets": ["synthetic"],
         "seeds": 1,
@@ -56,24 +59,12 @@ TINY = {
         "epochs": 1,
         "layers": [2],
         "t1": [1],
-        "methods": {
-            name: False
-            for name in (
-                *("gat", "cgnn_discrete", "gcn_residual", "cgnn_exact_recompute", "cgnn_adjoint"),
-                *("cgnn_dopri5", "cgnn_weight_exact", "cgnn_weight_dopri5"),
-            )
-        },
+        "methods": without(PAPER["profiles"]["methods"], "gcn", "cgnn_exact"),
     },
     "fidelity": {
         "datasets": ["synthetic"],
         "seeds": 2,
-        "variants": {
-            name: False
-            for name in (
-                *("paper", "derivative-paper", "source_gradient-flows", "features-rows", "weight-released"),
-                *("weight-paper", "weight_clamp-open", "augmentation-none", "discrete-released", "discrete_steps-50"),
-            )
-        },
+        "variants": without(PAPER["fidelity"]["variants"], "released", "alpha-tabulated"),
     },
     "curves": {"datasets": ["synthetic"], "models": ["cgnn"], "seeds": 1},
     "jobs": {"device": "cpu", "search_workers": 1},
@@ -156,6 +147,23 @@ class Project:
             stream.write(text)
 
 
+#: Makes each job of a finished tree write down which modules it imported; see test_fingerprints_of_jobs.py.
+RECORDER = """
+def _record_modules() -> None:
+    import json
+    import os
+
+    folder = Path("modules")
+    folder.mkdir(exist_ok=True)
+    found = sorted(name for name in sys.modules if name.partition(".")[0] == "cgnn")
+    (folder / f"{os.getpid()}.json").write_text(json.dumps({"arguments": sys.argv[1:], "modules": found}))
+
+
+__import__("atexit").register(_record_modules)
+
+"""
+
+
 def make_project(path: Path) -> Project:
     """The working tree's code and the tiny config, nothing computed."""
     path.mkdir(parents=True)
@@ -186,7 +194,12 @@ def finished_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (target / "complete").is_file():
             shutil.rmtree(target, ignore_errors=True)
-            done = make_project(target).snakemake()
+            project = make_project(target)
+            entry = target / "cgnn/__main__.py"
+            last = 'if __name__ == "__main__":'
+            assert last in entry.read_text()
+            entry.write_text(entry.read_text().replace(last, RECORDER + last))
+            done = project.snakemake()
             assert done.returncode == 0, done.stdout[-6000:]
             (target / "complete").touch()
     return target

@@ -1,46 +1,37 @@
-"""Aggregates refuse what is damaged and what does not belong together, and say which files."""
+"""Aggregates refuse what is damaged, edited or does not belong together, and say which files."""
 
 import csv
 import json
 
+import numpy as np
 import pytest
 
+from cgnn.datasets.splits import Split, save_split
 from cgnn.errors import UserError
 from cgnn.files import write_csv
-from cgnn.results.collect import PROFILE_COLUMNS, collect_profiles, collect_runs, collect_trials
+from cgnn.results.collect import PROFILE_COLUMNS, check_splits, collect_profiles, collect_runs, collect_trials
+from cgnn.results.schema import COLUMNS, RESULTS, with_digest
 
-COLUMNS = [
-    *(
-        "dataset",
-        "split_kind",
-        "split",
-        "model",
-        "preset",
-        "hyperparameter_source",
-        "variant",
-        "replica",
-        "test_accuracy",
-    ),
-    *("sw_solver", "code_fingerprint", "graph_sha256", "split_sha256"),
-]
+ROW = {
+    **{"dataset": "cora", "split_kind": "fixed", "split": "fixed", "model": "cgnn", "preset": "released"},
+    **{"hyperparameter_source": "search", "variant": "", "sw_solver": "exact"},
+    **{"code_fingerprint": "aaaa", "graph_sha256": "g1", "split_sha256": "s1"},
+    **dict.fromkeys(RESULTS, "82.5"),
+    **{"status": "ok", "best_epoch": "7"},
+}
 
 
 def chunk(folder, name, replicas, **changes):
-    row = {
-        **{"dataset": "cora", "split_kind": "fixed", "split": "fixed", "model": "cgnn", "preset": "released"},
-        **{"hyperparameter_source": "search", "variant": "", "test_accuracy": "82.5", "sw_solver": "exact"},
-        **{"code_fingerprint": "aaaa", "graph_sha256": "g1", "split_sha256": "s1", **changes},
-    }
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_csv(path, COLUMNS, [{**row, "replica": str(replica)} for replica in replicas])
+    write_csv(path, COLUMNS, [with_digest({**ROW, **changes, "replica": str(replica)}) for replica in replicas])
     return path
 
 
 def test_rows_are_concatenated_in_order(tmp_path):
     files = [chunk(tmp_path, "a/0-1.csv", [0, 1]), chunk(tmp_path, "a/2-2.csv", [2])]
     columns, rows = collect_runs(files)
-    assert columns == COLUMNS and [row["replica"] for row in rows] == ["0", "1", "2"]
+    assert columns == list(COLUMNS) and [row["replica"] for row in rows] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize(
@@ -56,6 +47,43 @@ def test_rows_that_do_not_belong_together_are_refused_with_both_files(tmp_path, 
     with pytest.raises(UserError) as caught:
         collect_runs(files)
     assert meaning in str(caught.value) and str(files[0]) in str(caught.value) and str(files[1]) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"test_accuracy": "nan"}, "test_accuracy: found nan, expected a percentage from 0 to 100"),
+        ({"test_accuracy": "182.5"}, "test_accuracy: found 182.5, expected a percentage"),
+        ({"final_train_loss": "inf"}, "final_train_loss: found inf, expected a finite number"),
+        ({"validation_accuracy": "high"}, "validation_accuracy: found 'high', expected a number"),
+        ({"test_accuracy": ""}, "test_accuracy: found '', expected a number"),
+        ({"status": "diverged"}, "found '82.5' in a row with status diverged, expected nothing"),
+        ({"status": "fine"}, "status: found 'fine', expected one of ok, diverged, out_of_memory"),
+    ],
+)
+def test_a_value_that_cannot_be_a_result_is_named_with_file_and_line(tmp_path, changes, complaint):
+    path = chunk(tmp_path, "a/0-0.csv", [0], **changes)
+    with pytest.raises(UserError) as caught:
+        collect_runs([path])
+    assert str(caught.value).startswith(f"{path}, line 2: ") and complaint in str(caught.value)
+
+
+def test_a_value_edited_by_hand_is_named(tmp_path):
+    path = chunk(tmp_path, "a/0-1.csv", [0, 1])
+    before, _, last = path.read_text().rpartition("82.5")
+    path.write_text(f"{before}99.9{last}")
+    with pytest.raises(UserError, match=r"0-1\.csv, line 3: row_digest.*a value was edited"):
+        collect_runs([path])
+
+
+def test_a_row_of_another_split_than_the_rule_made_is_refused(tmp_path):
+    split = Split("fixed", *(np.array([node], dtype=np.int64) for node in range(3)))
+    path = tmp_path / "splits/cora/fixed.json"
+    save_split(split, path, dataset="cora", seed=None, graph_sha256="g1")
+    made = split.sha256
+    check_splits([{**ROW, "replica": "0", "split_sha256": made}], tmp_path / "splits")
+    with pytest.raises(UserError, match=r"fixed\.json: its hash is .*, but replica 0 of cgnn was trained on s1"):
+        check_splits([{**ROW, "replica": "0"}], tmp_path / "splits")
 
 
 def test_other_models_and_solvers_may_have_other_code(tmp_path):
@@ -87,7 +115,7 @@ def test_trials_carry_what_their_search_was_for(tmp_path):
     for model, parameter in (("gcn", "dropout"), ("cgnn", "t1")):
         path = tmp_path / "search/cora/fixed" / model / "released/trials.csv"
         path.parent.mkdir(parents=True)
-        write_csv(path, ["trial", "status", "objective", parameter, "seconds"], [{"trial": 0, parameter: 1}])
+        write_csv(path, ["trial", "status", "objective", parameter], [{"trial": 0, parameter: 1}])
         files.append(path)
     columns, rows = collect_trials(files)
     assert columns == [
@@ -100,7 +128,6 @@ def test_trials_carry_what_their_search_was_for(tmp_path):
         "objective",
         "dropout",
         "t1",
-        "seconds",
     ]
     assert [(row["model"], row["preset"]) for row in rows] == [("gcn", "released"), ("cgnn", "released")]
 

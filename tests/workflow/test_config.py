@@ -1,9 +1,23 @@
 """A wrong config is refused before any job, by key, value and what is allowed."""
 
+import hashlib
+import re
+
+import numpy as np
 import pytest
 
 from cgnn.errors import UserError
-from cgnn.pipeline.config import load, overlay, validate
+from cgnn.pipeline.config import (
+    PROJECT,
+    active,
+    active_datasets,
+    check_files,
+    load,
+    overlay,
+    read_yaml,
+    validate,
+)
+from cgnn.pipeline.data import graph_arguments, has_fixed_split, own_graph_digest, split_arguments
 from cgnn.pipeline.plan import curves, fidelity, profiles, runs, searches, sweeps
 
 OVERLAYS = ("quick", "nell_partial")
@@ -52,6 +66,25 @@ def test_the_configs_that_come_with_the_project_are_good(name):
         ),
         ({"profiles": {"methods": {"cgnn_exakt": {}}}}, ["profiles.methods.cgnn_exakt"]),
         ({"datasets": {"mine": {"pth": "a.npz"}}}, ["datasets.mine.pth", "did you mean path?"]),
+        ({"datasets": {"cora": {"path": "my.npz"}}}, ["datasets.cora", "cannot be redefined", "my_cora"]),
+        ({"datasets": {"synthetic": {"path": "my.npz"}}}, ["datasets.synthetic", "cannot be redefined"]),
+        ({"datasets": {"cora": {"nodes": 40}}}, ["datasets.cora", "a generated graph is called synthetic"]),
+        ({"results": "results/{mine}"}, ["results", "{mine}", "without them"]),
+        ({"datasets": {"mine": {"path": ""}}}, ["datasets.mine.path", "not empty"]),
+        ({"datasets": {"mine": {"path": 3}}}, ["datasets.mine.path", "3", "text"]),
+        ({"datasets": {"mine": 3}}, ["datasets.mine", "3", "true, false or a mapping"]),
+        (
+            {"datasets": {"mine": {"path": "no/such.npz"}}},
+            ["datasets.mine.path", "no/such.npz", "there is no such file"],
+        ),
+        (
+            {"datasets": {"mine": {"path": "a.npz", "features": "row"}}},
+            ["datasets.mine.features", "did you mean rows?"],
+        ),
+        ({"protocol": {"split_sizes": {"cora": {"test": 1.5}}}}, ["protocol.split_sizes.cora.test", "1.5", "fraction"]),
+        ({"protocol": {"split_sizes": {"cora": {"test": 0}}}}, ["protocol.split_sizes.cora.test", "more than 0"]),
+        ({"search": {"spaces": {"gcn": {"lr": "loguniform(1e-3)"}}}}, ["search.spaces.gcn.lr", "loguniform(1e-3)"]),
+        ({"search": {"spaces": {"gcn": {"lr": "uniform(2, 1)"}}}}, ["search.spaces.gcn.lr", "uniform(2, 1)"]),
         ({"datasets": {"cora": False, "citeseer": False, "pubmed": False}}, ["datasets", "switched off"]),
     ],
 )
@@ -59,6 +92,163 @@ def test_a_wrong_value_is_named_with_what_is_allowed(changes, expected):
     text = complaint(**changes)
     for words in expected:
         assert words in text, text
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong", "right"),
+    [
+        (
+            {"datasets": {"synthetic": {"nodes": 40, "classez": 4}}},
+            "synthetic.classez: .* did you mean classes\\?",
+            "nodes",
+        ),
+        (
+            {"datasets": {"mine": {"path": "a.npz", "feature": "rows"}}},
+            "mine.feature: .* did you mean features\\?",
+            "path",
+        ),
+        (
+            {"experiments": {"main": {"model": ["gcn"]}}},
+            "main.model: unknown key .* did you mean models\\?",
+            "main.models|main.preset",
+        ),
+        (
+            {"profiles": {"methods": {"gcn": {"epoch": 3, "warmup": 1}}}},
+            "gcn.epoch: .* did you mean epochs\\?",
+            "gcn.warmup",
+        ),
+        ({"jobs": {"thread": 3, "threads": 1}}, "jobs.thread: .* did you mean threads\\?", "jobs.threads"),
+    ],
+)
+def test_a_misspelt_key_beside_valid_ones_is_the_only_one_named(changes, wrong, right):
+    (line,) = complaint(**changes).splitlines()[1:]
+    assert re.search(wrong, line), line
+    assert not re.match(rf"\s*\S*({right}):", line), line
+
+
+def written(folder, name, text):
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("protocol:\n  seeds: 1\n  epochs: 3\n  seeds: 2\n", r"line 4: .*'seeds' stands twice, first in line 2"),
+        ("results: a\ncache: b\nresults: c\n", r"line 3: .*'results' stands twice, first in line 1"),
+        ("datasets: {cora: true, cora: false}\n", r"line 1: .*'cora' stands twice"),
+        ("results: a\nsearch: {trials: 3\nresidual: 4\n", r"line 3: not valid YAML"),
+        ("results: a\n\tcache: b\n", r"line 2: not valid YAML: .*'\\t'"),
+        ("? [a, b]\n: 3\n", r"line 1: not valid YAML: found unhashable key"),
+        ("- a\n- b\n", r"found a list, expected a mapping"),
+        ("results: !!python/object/apply:os.system ['touch it_ran']\n", r"line 1: not valid YAML"),
+        (
+            "__use_yte__: true\nresults: ?__import__('os').system('touch it_ran')\n",
+            "`__use_yte__` makes a config run code",
+        ),
+        ("experiments: {paper: false}\n", r"experiments\.paper: `false` switches off .* no such entry; .*main"),
+        ("fidelity: {variants: {papers: false}}\n", r"fidelity\.variants\.papers: .* did you mean paper\?"),
+        ("profiles: {methods: {cgnn_exakt: false}}\n", r"profiles\.methods\.cgnn_exakt: .* did you mean cgnn_exact\?"),
+    ],
+)
+def test_a_mistake_in_the_text_of_a_config_is_named_with_file_and_line(tmp_path, monkeypatch, text, expected):
+    monkeypatch.chdir(tmp_path)
+    path = written(tmp_path, "mine.yaml", text)
+    for read in (lambda: load([path]), lambda: check_files([path, PROJECT / "config.yaml"])):
+        with pytest.raises(UserError, match=rf"(?s)mine\.yaml.*({expected})"):
+            read()
+    assert not (tmp_path / "it_ran").exists()
+
+
+def test_a_missing_overlay_and_one_that_is_no_text_are_named(tmp_path):
+    with pytest.raises(UserError, match=r"absent\.yaml: there is no such config file"):
+        load([tmp_path / "absent.yaml"])
+    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UserError, match=r"binary\.yaml: cannot be read"):
+        load([tmp_path / "binary.yaml"])
+
+
+def test_an_entry_of_one_overlay_may_be_switched_off_by_the_next(tmp_path):
+    block = "{preset: released, hyperparameters: published, splits: [fixed], models: [gcn]}"
+    first = written(tmp_path, "first.yaml", f"experiments: {{mine: {block}}}\n")
+    second = written(tmp_path, "second.yaml", "experiments: {mine: false, main: false}\n")
+    config = load([first, second])
+    validate(config)
+    assert config["experiments"]["mine"] is False
+
+
+def test_anchors_and_merge_keys_are_no_duplicates(tmp_path):
+    path = written(tmp_path, "a.yaml", "search:\n  spaces:\n    a: &x {lr: '1'}\n    b: {<<: *x, lr: '2'}\n")
+    assert read_yaml(path) == {"search": {"spaces": {"a": {"lr": "1"}, "b": {"lr": "2"}}}}
+
+
+def test_an_overlay_is_laid_over_as_snakemake_does_it():
+    assert overlay({"a": {"b": 1, "c": [1]}, "d": False}, {"a": {"c": [2]}, "d": {"e": 1}}) == {
+        "a": {"b": 1, "c": [2]},
+        "d": {"e": 1},
+    }
+
+
+@pytest.fixture
+def own_graph(tmp_path):
+    """An npz without a fixed split, and one with it."""
+    arrays = {"features": np.eye(4), "edges": np.array([[0, 1, 2], [1, 2, 3]]), "labels": np.array([0, 1, 0, 1])}
+    np.savez(tmp_path / "plain.npz", **arrays)
+    np.savez(tmp_path / "split.npz", **arrays, train=np.array([0]), validation=np.array([1]), test=np.array([2]))
+    return tmp_path
+
+
+def test_a_graph_without_a_fixed_split_is_refused_where_one_is_needed(own_graph):
+    mine = {name: {"path": str(own_graph / f"{name}.npz")} for name in ("plain", "split")}
+    config = overlay(load(), {"datasets": mine})
+    validate(config)
+    assert [has_fixed_split(config, name) for name in ("cora", "plain", "split")] == [True, False, True]
+    for section in ("sweeps", "fidelity", "curves"):
+        asked = overlay(config, {section: {"datasets": ["plain", "split"]}})
+        with pytest.raises(UserError, match=rf"{section}\.datasets: plain has no fixed split") as caught:
+            validate(asked)
+        assert "split has no" not in str(caught.value)
+        validate(asked, files=False)
+    with pytest.raises(UserError, match=r"experiments\.published\.datasets: plain has no fixed split"):
+        validate(overlay(config, {"experiments": {"published": {"datasets": ["plain"]}}}))
+
+
+def test_the_config_for_ones_own_graph_needs_only_a_path(own_graph):
+    config = load([PROJECT / "config" / "own_graph.yaml"])
+    with pytest.raises(UserError, match=r"datasets\.mine\.path: found 'my\.npz'; there is no such file"):
+        validate(config)
+    config = overlay(config, {"datasets": {"mine": {"path": str(own_graph / "plain.npz")}}})
+    validate(config)
+    assert active_datasets(config) == ["mine"]
+    # Every section but experiments asks for nothing.
+    for section in ("sweeps", "profiles", "fidelity", "curves"):
+        assert config[section]["datasets"] == []
+    assert [block["splits"] for block in active(config["experiments"]).values()] == [["random"]]
+    assert config["residual"]["layers"] == []
+
+
+def test_the_digest_of_a_graph_follows_its_content_and_not_its_date(own_graph):
+    path = own_graph / "plain.npz"
+    assert own_graph_digest(str(path)) == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert own_graph_digest(None) == ""
+    with pytest.raises(UserError, match=r"absent\.npz: cannot be read"):
+        own_graph_digest(str(own_graph / "absent.npz"))
+
+
+def test_what_the_config_says_of_a_dataset_reaches_the_commands():
+    config = overlay(
+        load(),
+        {
+            "datasets": {"mine": {"path": "a b.npz", "features": "rows"}, "synthetic": {"nodes": 40}},
+            "protocol": {"split_sizes": {"mine": {"per_class": 0.1, "test": 7}}},
+        },
+    )
+    assert graph_arguments(config, "mine") == ["--path", "a b.npz", "--features", "rows"]
+    assert graph_arguments(config, "synthetic") == ["--parameters", '{"nodes": 40}']
+    assert graph_arguments(config, "cora") == []
+    sizes = ["--validation", "500", "--test", "7", "--per-class", "0.1"]
+    assert split_arguments(config, "mine", "random00") == split_arguments(config, "mine", "search00") == sizes
+    assert split_arguments(config, "mine", "fixed") == split_arguments(config, "mine", "pool00") == []
 
 
 def test_every_problem_is_told_at_once():
@@ -100,7 +290,8 @@ def test_no_two_jobs_of_a_config_write_the_same_file(name):
 
 
 def test_published_hyperparameters_fall_back_to_a_search_where_the_paper_prints_none():
-    config = overlay(load(), {"experiments": {"main": False}})
+    off = dict.fromkeys(("main", "gode_search", "gode_pubmed"), False)
+    config = overlay(load(), {"experiments": off})
     assert {(search.split_kind, search.model) for search in searches(config)} == {("random", "cgnn_weight")}
 
 

@@ -5,22 +5,31 @@ from pathlib import Path
 import pytest
 
 from cgnn.pipeline.config import load, overlay
-from cgnn.pipeline.cost import pieces, summary
+from cgnn.pipeline.cost import pieces, summary, time_left
+from cgnn.results.schema import SECONDS_COLUMNS
 
-HEADER = "dataset,split,model,preset,variant,replica,seconds,seconds_per_epoch"
+HEADER = ",".join(SECONDS_COLUMNS)
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> dict:
-    off = {name: False for name in ("main", "published_random", "gode", "paper_fixed", "paper_random")}
+    paper = load([])
+    off = {name: False for name in paper["experiments"]}
     wanted = {"published": {"models": ["gcn"], "splits": ["fixed"], "datasets": ["cora", "citeseer"]}}
     return overlay(
-        load([]),
+        paper,
         {
             "results": str(tmp_path),
             "protocol": {"seeds": 4, "epochs": 100},
             "experiments": off | wanted,
-            "residual": {"layers": [4], "datasets": ["cora"], "seeds": 2, "random_splits": 1, "epochs": 50},
+            "residual": {
+                "models": ["gcn_residual"],
+                "layers": [4],
+                "datasets": ["cora"],
+                "seeds": 2,
+                "random_splits": 1,
+                "epochs": 50,
+            },
             "sweeps": {"datasets": []},
             "fidelity": {"datasets": []},
             "curves": {"datasets": []},
@@ -29,39 +38,46 @@ def config(tmp_path: Path) -> dict:
     )
 
 
-def test_measured_and_expected_seconds_add_up(config: dict, tmp_path: Path) -> None:
-    folder = tmp_path / "runs" / "cora" / "fixed" / "gcn" / "released" / "published"
+def times(folder: Path, name: str, model: str, variant: str, seconds: list[tuple[float, float]]) -> None:
+    """A job's rows (not read here) and its file of seconds and seconds per epoch."""
     folder.mkdir(parents=True)
-    (folder / "0-1.csv").write_text("rows\n")
-    rows = [f"cora,fixed,gcn,released,,{i},{2.0 + i},0.02" for i in (0, 1)]
-    (folder / "0-1.seconds.csv").write_text("\n".join([HEADER, *rows]) + "\n")
-    found = list(pieces(config))
-    gcn = next(piece for piece in found if (piece.stage, piece.dataset) == ("runs", "cora"))
+    (folder / f"{name}.csv").write_text("rows\n")
+    rows = [
+        f"cora,fixed,{model},released,published,{variant},{i},fixed,{each},{epoch}"
+        for i, (each, epoch) in enumerate(seconds)
+    ]
+    (folder / f"{name}.seconds.csv").write_text("\n".join([HEADER, *rows]) + "\n")
+
+
+def test_measured_and_expected_seconds_add_up(config: dict, tmp_path: Path) -> None:
+    times(tmp_path / "runs/cora/fixed/gcn/released/published", "0-1", "gcn", "", [(2.0, 0.02), (3.0, 0.02)])
+    found = list(pieces(config, published=tmp_path / "none.csv"))
+    gcn, *_ = (piece for piece in found if (piece.stage, piece.dataset) == ("runs", "cora"))
     assert (gcn.epochs, gcn.measured, gcn.missing_epochs) == (400, 5.0, 200)
     assert gcn.expected == pytest.approx(200 * 0.02)
     citeseer = next(piece for piece in found if (piece.stage, piece.dataset) == ("runs", "citeseer"))
     assert citeseer.expected is None and citeseer.missing_epochs == 400
     text = summary(found, cores=2)
-    assert "not in it: 550 epochs" in text  # Citeseer's, and the residual GCN's 3 × 50
+    assert "not included: 550 epochs" in text  # Citeseer's, and the residual GCN's 3 × 50
     assert "0.0 core-hours in all" in text
+    assert time_left(found, cores=2).startswith("4 trainings and searches left")
+
+
+def test_what_was_not_timed_here_takes_as_long_as_in_the_published_run(config: dict, tmp_path: Path) -> None:
+    published = tmp_path / "published.csv"
+    published.write_text(f"{HEADER}\nciteseer,fixed,gcn,released,published,,0,fixed,8,0.04\n")
+    found = pieces(config, published)
+    citeseer = next(piece for piece in found if (piece.stage, piece.dataset) == ("runs", "citeseer"))
+    assert citeseer.expected == pytest.approx(400 * 0.04)
 
 
 def test_deeper_models_are_expected_to_take_longer(config: dict, tmp_path: Path) -> None:
-    folder = tmp_path / "residual" / "cora" / "fixed" / "2"
-    folder.mkdir(parents=True)
-    (folder / "0-1.seconds.csv").write_text(f"{HEADER}\ncora,fixed,gcn_residual,released,layers-2,0,1,0.01\n")
-    fixed = [piece for piece in pieces(config) if piece.stage == "residual"]
-    assert [piece.expected for piece in fixed] == [pytest.approx(2 * 50 * 0.02), pytest.approx(50 * 0.02)]
-
-
-def test_curves_are_found_where_they_were_recorded(config: dict, tmp_path: Path) -> None:
-    config["curves"] |= {"datasets": ["cora"], "models": ["gcn"], "seeds": 3}
-    (missing,) = (piece for piece in pieces(config) if piece.stage == "curves")
-    assert (missing.measured, missing.missing_epochs) == (0.0, 300)
-    folder = tmp_path / "curves" / "cora" / "gcn.rows"
-    folder.mkdir(parents=True)
-    (folder / "runs.csv").write_text("rows\n")
-    rows = [f"cora,fixed,gcn,released,,{i},{1.0 + i},0.02" for i in range(3)]
-    (folder / "runs.seconds.csv").write_text("\n".join([HEADER, *rows]) + "\n")
-    (found,) = (piece for piece in pieces(config) if piece.stage == "curves")
-    assert (found.measured, found.missing_epochs) == (6.0, 0)
+    times(
+        tmp_path / "runs/cora/fixed/gcn_residual/released/published/layers-2",
+        "0-1",
+        "gcn_residual",
+        "layers-2",
+        [(1, 0.01)],
+    )
+    deep = [piece for piece in pieces(config, tmp_path / "none.csv") if piece.epochs in (100, 50)]
+    assert [piece.expected for piece in deep] == [pytest.approx(2 * 50 * 0.02), pytest.approx(50 * 0.02)]

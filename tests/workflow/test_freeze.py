@@ -3,7 +3,7 @@
 import pytest
 
 from cgnn.errors import UserError
-from cgnn.pipeline.freeze import freeze, frozen_config, frozen_path
+from cgnn.pipeline.freeze import CONFIG, check_frozen, freeze, frozen_config, frozen_path
 
 
 @pytest.fixture
@@ -30,6 +30,38 @@ def test_another_code_or_config_has_another_copy(source, tmp_path):
     (source / "cgnn/a.py").write_text("A = 2\n")
     places.add(frozen_path(source, str(tmp_path), {"seeds": 1}))
     assert len(places) == 3
+
+
+@pytest.mark.parametrize("edit", ["cgnn/a.py", "cgnn/added.py", "workflow/rules/a.smk", CONFIG, "torch.py", "deleted"])
+def test_a_copy_that_does_not_have_the_hash_in_its_name_is_refused(source, tmp_path, edit):
+    """A results folder from somebody else may hold any code under the name that ours would have."""
+    results, config = str(tmp_path / "results"), {"seeds": 1}
+    target = frozen_path(source, results, config)
+    freeze(source, target, results, config)
+    check_frozen(target)
+    if edit == "deleted":
+        (target / "cgnn/a.py").unlink()
+    else:
+        (target / edit).write_text('{"seeds": 2}')
+    with pytest.raises(UserError, match="does not have the hash in its name"):
+        freeze(source, target, results, config)
+    with pytest.raises(UserError, match="edited or damaged"):
+        check_frozen(target)
+
+
+def test_a_link_is_refused_and_compiled_modules_are_deleted(source, tmp_path):
+    """Python prefers the folder cgnn/a to cgnn/a.py, and a compiled module of the right date to its source."""
+    results = str(tmp_path / "results")
+    target = frozen_path(source, results, {})
+    freeze(source, target, results, {})
+    (target / "cgnn/__pycache__").mkdir()
+    (target / "cgnn/__pycache__/a.cpython-311.pyc").write_bytes(b"anything")
+    freeze(source, target, results, {})
+    assert not (target / "cgnn/__pycache__").exists()
+    (tmp_path / "elsewhere").mkdir()
+    (target / "cgnn/a").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="edited or damaged"):
+        freeze(source, target, results, {})
 
 
 def test_an_edit_between_planning_and_freezing_is_refused(source, tmp_path):

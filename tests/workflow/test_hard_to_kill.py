@@ -64,12 +64,12 @@ def test_a_killed_training_keeps_its_finished_replicas_and_ends_with_the_same_ro
     wait_for(lambda: len(journal(project)) >= 2)
     kill_verb(process, "train")
     output = process.communicate()[0]
-    assert process.returncode != 0 and "train cgnn on synthetic" in output and "python -m cgnn train" in output
+    assert process.returncode != 0 and "train runs/synthetic/random/cgnn" in output and "python -m cgnn train" in output
     kept = {path.name: path.stat().st_mtime_ns for path in journal(project)}
     assert kept
     again = project.snakemake(CHUNK)
     assert again.returncode == 0, again.stdout
-    log = (project.path / RESULTS / "logs/train/synthetic-random-cgnn-released-published-0-3.log").read_text()
+    log = (project.path / RESULTS / "logs/runs/synthetic/random/cgnn/released/published/0-3.log").read_text()
     assert f"{len(kept)} of 4 replicas were finished before" in log
     assert not journal(project)
     assert (project.path / CHUNK).read_bytes() == undisturbed(project, CHUNK, tmp_path)
@@ -87,7 +87,7 @@ def test_a_killed_snakemake_goes_on_after_the_unlock_that_its_message_names(proj
     assert project.snakemake("--unlock").returncode == 0
     again = project.snakemake(CHUNK)
     assert again.returncode == 0, again.stdout
-    log = (project.path / RESULTS / "logs/train/synthetic-random-cgnn-released-published-0-3.log").read_text()
+    log = (project.path / RESULTS / "logs/runs/synthetic/random/cgnn/released/published/0-3.log").read_text()
     assert f"{kept} of 4 replicas were finished before" in log
     assert (project.path / CHUNK).read_bytes() == undisturbed(project, CHUNK, tmp_path)
 

@@ -8,9 +8,10 @@ import pytest
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 RUNS = "runs/synthetic"
+PUBLISHED = "synthetic/fixed/cgnn/released/published"
 #: What follows when rows of the tables change.
 AFTER_RUNS = {
-    "collect_rows": {"runs.csv"},
+    "collect_rows": {"runs.csv", "seconds.csv"},
     "summarise_runs": {"summary.csv"},
     "judge_claims": {"claims.json"},
     "compile_paper": {"paper.pdf"},
@@ -71,38 +72,39 @@ def test_editing_the_exact_solver_reruns_cgnn_and_what_follows_and_no_baseline(f
     finished.append("cgnn/dynamics/chebyshev.py", "\nADDED = 1\n")
     planned = finished.planned()
     assert planned["search_hyperparameters"] == {"search/synthetic/fixed/cgnn/released/trials.csv"}
-    assert planned["train_model"] == {
+    assert planned["train"] == {
         f"{RUNS}/fixed/cgnn/released/search/0-1.csv",
         f"{RUNS}/random/cgnn/released/published/0-1.csv",
-    }
-    assert planned["train_sweep"] == {"sweeps/synthetic/cgnn/1/0-0.csv"}
-    assert planned["train_variant"] == {
-        f"fidelity/synthetic/{name}/0-1.csv" for name in ("released", "alpha-tabulated")
+        "sweeps/synthetic/fixed/cgnn/released/published/t1-1/0-0.csv",
+        *(f"fidelity/{PUBLISHED}/{name}/0-1.csv" for name in ("released", "alpha-tabulated")),
+        f"curves/{PUBLISHED}/0-0.csv",
     }
     assert planned["measure_profile"] == {"profiles/synthetic/cgnn_exact/1.json"}
-    assert planned["record_curves"] == {"curves/synthetic/cgnn.csv"}
-    assert planned["record_alpha"] == {"alpha/synthetic.npz"}
-    assert planned["collect_rows"] == {f"{name}.csv" for name in ("runs", "sweeps", "fidelity", "profiles", "trials")}
-    assert not set(planned) & {"fetch_dataset", "assemble_graph", "make_split", "tabulate_datasets"}
+    rows = ("runs", "sweeps", "fidelity", "profiles", "trials", "seconds")
+    assert planned["collect_rows"] == {*(f"{name}.csv" for name in rows), "recorded.npz"}
+    assert not set(planned) & {"fetch_dataset", "assemble_graph", "make_split"}
+    assert "tables/datasets.csv" not in planned["build_table"]
 
 
 def test_editing_a_baseline_reruns_that_baseline(finished):
     finished.append("cgnn/models/gcn.py", "\nADDED = 1\n")
     planned = finished.planned()
     assert planned["search_hyperparameters"] == {"search/synthetic/fixed/gcn/released/trials.csv"}
-    assert planned["train_model"] == {f"{RUNS}/fixed/gcn/released/search/0-1.csv"}
-    assert planned["train_sweep"] == {"sweeps/synthetic/gcn/2/0-0.csv"}
+    assert planned["train"] == {
+        f"{RUNS}/fixed/gcn/released/search/0-1.csv",
+        "sweeps/synthetic/fixed/gcn/released/published/layers-2/0-0.csv",
+    }
     assert planned["measure_profile"] == {"profiles/synthetic/gcn/2.json"}
-    assert not set(planned) & {"train_variant", "record_curves", "record_alpha", "assemble_graph"}
+    assert "assemble_graph" not in planned
 
 
 def test_changing_one_search_space_reruns_that_models_searches_and_trainings(finished):
     finished.configure(search__spaces__gcn__lr="loguniform(1e-3, 2e-2)")
     planned = finished.planned()
     assert planned["search_hyperparameters"] == {"search/synthetic/fixed/gcn/released/trials.csv"}
-    assert planned["train_model"] == {f"{RUNS}/fixed/gcn/released/search/0-1.csv"}
-    assert planned["collect_rows"] == {"runs.csv", "trials.csv"}
-    assert not set(planned) & {"train_sweep", "train_variant", "measure_profile", "assemble_graph"}
+    assert planned["train"] == {f"{RUNS}/fixed/gcn/released/search/0-1.csv"}
+    assert planned["collect_rows"] == {"runs.csv", "trials.csv", "seconds.csv"}
+    assert not set(planned) & {"measure_profile", "assemble_graph"}
 
 
 @pytest.mark.parametrize("key", ["epochs", "warmup"])
@@ -114,7 +116,7 @@ def test_how_long_a_method_is_measured_measures_that_method(finished, key):
 def test_a_further_seed_computes_that_seed_and_the_aggregates(finished):
     finished.configure(protocol__seeds=3)
     planned = finished.planned()
-    assert planned.pop("train_model") == {f"{RUNS}/fixed/{model}/released/search/2-2.csv" for model in ("gcn", "cgnn")}
+    assert planned.pop("train") == {f"{RUNS}/fixed/{model}/released/search/2-2.csv" for model in ("gcn", "cgnn")}
     assert planned.pop("build_table") == tables(*TABLES_OF_RUNS)
     assert planned.pop("draw_figure") == figures("speed_accuracy")
     assert planned == AFTER_RUNS
@@ -123,10 +125,9 @@ def test_a_further_seed_computes_that_seed_and_the_aggregates(finished):
 def test_a_further_depth_computes_that_depth_and_the_aggregates(finished):
     finished.configure(sweeps__layers__values=[2, 3])
     planned = finished.planned()
-    assert planned.pop("train_sweep") == {"sweeps/synthetic/gcn/3/0-0.csv"}
-    assert planned.pop("collect_rows") == {"sweeps.csv"}
+    assert planned.pop("train") == {"sweeps/synthetic/fixed/gcn/released/published/layers-3/0-0.csv"}
+    assert planned.pop("collect_rows") == {"sweeps.csv", "seconds.csv"}
     assert not set(planned) & {
-        "train_model",
         "search_hyperparameters",
         "summarise_runs",
         "assemble_graph",
@@ -143,12 +144,12 @@ def test_a_further_dataset_computes_that_dataset_and_the_aggregates(finished):
     assert planned["search_hyperparameters"] == {
         f"search/mine/fixed/{model}/released/trials.csv" for model in ("gcn", "cgnn")
     }
-    assert planned["train_model"] == {
+    assert planned["train"] == {
         *(f"runs/mine/fixed/{model}/released/search/0-1.csv" for model in ("gcn", "cgnn")),
         "runs/mine/random/cgnn/released/published/0-1.csv",
     }
-    assert planned["collect_rows"] == {"runs.csv", "trials.csv"}
-    assert not set(planned) & {"train_sweep", "train_variant", "measure_profile", "record_curves"}
+    assert planned["collect_rows"] == {"runs.csv", "trials.csv", "seconds.csv"}
+    assert "measure_profile" not in planned
 
 
 @pytest.mark.parametrize("size", [1, 7])
@@ -168,4 +169,4 @@ def test_a_corrected_digit_in_the_published_settings_reruns_what_used_it(finishe
     # Cora's values stand in for a synthetic graph's: CGNN on random splits.
     assert "lr: 1.47e-3" in text
     path.write_text(text.replace("lr: 1.47e-3", "lr: 1.48e-3"), encoding="utf-8")
-    assert finished.planned("runs") == {"train_model": {f"{RUNS}/random/cgnn/released/published/0-1.csv"}}
+    assert finished.planned("runs") == {"train": {f"{RUNS}/random/cgnn/released/published/0-1.csv"}}

@@ -101,7 +101,7 @@ def test_anything_else_is_refused_by_the_config_check_and_by_the_command(
         validate(overlay(load(), {"search": {"spaces": {"gcn": {name: text}}}}))
     assert f"search.spaces.gcn.{name}: found {text!r}; " in str(caught.value) and reason in str(caught.value)
 
-    names = {"--graph": "g.npz", "--split-file": "s.json", "--store": "s", "--trials-out": "t", "--best-out": "b"}
+    names = {"--graph": "g.npz", "--split-files": "s.json", "--store": "s", "--trials-out": "t", "--best-out": "b"}
     arguments = ["--dataset", "cora", "--split", "fixed", "--model", "gcn", "--trials", "1"]
     arguments += [word for pair in names.items() for word in pair]
     assert main(["search", *arguments, "--prior", f"{name}~{text}"]) == 2

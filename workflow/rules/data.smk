@@ -3,6 +3,25 @@
 Needs: the network, a mirror or a full cache. Makes: data/{dataset}/graph.npz, splits/{dataset}/{split}.json.
 """
 
+from cgnn.datasets.registry import modules_of as dataset_modules
+from cgnn.pipeline import data as dataset_jobs
+
+
+def raw_input(wildcards):
+    """Your own graph is its file, a generated one needs none, the others have been fetched."""
+    own = dataset_jobs.own_path(config, wildcards.dataset)
+    if own is not None:
+        # Snakemake reads braces as wildcards and has no escape for them; the params hold the file's sha256 in any case.
+        return [] if set("{}") & set(own) else own
+    return [] if wildcards.dataset == "synthetic" else f"{config['results']}/data/{wildcards.dataset}/raw.json"
+
+
+def graph_code(wildcards):
+    own = dataset_jobs.own_path(config, wildcards.dataset)
+    return provenance.command_fingerprint(
+        "graph", "cgnn.datasets.registry", *dataset_modules(wildcards.dataset, path=own)
+    )
+
 
 # Seconds each, and the first needs the network, which a cluster's nodes may not have.
 localrules:
@@ -12,7 +31,7 @@ localrules:
 
 
 rule fetch_dataset:
-    """Bring the source files into the cache, each checked by its sha256, and write down where they came from."""
+    """Bring the source files into the cache, each checked by its sha256, and record where they came from."""
     output:
         manifest=f"{R}/data/{{dataset}}/raw.json",
     log:
@@ -20,15 +39,18 @@ rule fetch_dataset:
     conda:
         "../../environment.yml"
     params:
-        code=code_fingerprint("cgnn.datasets.registry", "cgnn.datasets.cache"),
+        cache=lambda w: config["cache"],
+        mirror=lambda w: ["--mirror", config["mirror"]] if config["mirror"] else [],
+        code=provenance.command_fingerprint("fetch", "cgnn.datasets.registry", "cgnn.datasets.cache"),
     message:
         "fetch {wildcards.dataset}"
     shell:
-        f"python -m cgnn fetch {{wildcards.dataset}} --cache {CACHE} {MIRROR} --manifest {{output.manifest}} {LOGGED}"
+        "python -m cgnn fetch {wildcards.dataset} --cache {params.cache:q} {params.mirror:q}"
+        f" --manifest {{output.manifest:q}} {LOGGED}"
 
 
 rule assemble_graph:
-    """Make one graph.npz of the source files, of your own npz, or of a recipe."""
+    """Make one graph.npz of the source files, of your own npz, or of the parameters of a generated graph."""
     input:
         raw_input,
     output:
@@ -41,17 +63,20 @@ rule assemble_graph:
         mem_mb=memory,
         runtime=10,
     params:
-        arguments=graph_arguments,
+        arguments=lambda w: dataset_jobs.graph_arguments(config, w.dataset),
+        cache=lambda w: config["cache"],
+        # A replaced file may have an older date.
+        source=lambda w: dataset_jobs.own_graph_digest(dataset_jobs.own_path(config, w.dataset)),
         code=graph_code,
     message:
         "assemble {wildcards.dataset}"
     shell:
-        "python -m cgnn graph {wildcards.dataset} {params.arguments}"
-        f" --cache {CACHE} --out {{output.graph}} {LOGGED}"
+        "python -m cgnn graph {wildcards.dataset} {params.arguments:q}"
+        f" --cache {{params.cache:q}} --out {{output.graph:q}} {LOGGED}"
 
 
 rule make_split:
-    """The fixed split of the paper, or a random one drawn from its name."""
+    """The fixed split of the graph, or one drawn by the rule in its name."""
     input:
         graph=f"{R}/data/{{dataset}}/graph.npz",
     output:
@@ -64,22 +89,17 @@ rule make_split:
         mem_mb=memory,
         runtime=10,
     params:
-        arguments=split_arguments,
-        code=code_fingerprint("cgnn.cli.split"),
+        arguments=lambda w: dataset_jobs.split_arguments(config, w.dataset, w.split),
+        code=provenance.command_fingerprint("split", "cgnn.datasets.registry"),
     message:
         "split {wildcards.dataset} {wildcards.split}"
     shell:
-        "python -m cgnn split --graph {input.graph} --name {wildcards.split} {params.arguments}"
-        f" --out {{output.split}} {LOGGED}"
+        "python -m cgnn split --graph {input.graph:q} --name {wildcards.split} {params.arguments:q}"
+        f" --out {{output.split:q}} {LOGGED}"
 
 
 rule data:
-    """All graphs and splits."""
+    """All graphs, and the splits that some training uses."""
     input:
-        expand(f"{R}/data/{{dataset}}/graph.npz", dataset=DATASETS),
-        expand(f"{R}/splits/{{dataset}}/fixed.json", dataset=DATASETS),
-        expand(
-            f"{R}/splits/{{dataset}}/random{{i:02d}}.json",
-            dataset=DATASETS,
-            i=range(config["protocol"]["random_splits"]),
-        ),
+        [f"{R}/data/{dataset}/graph.npz" for dataset in DATASETS],
+        lambda w: OUT.splits,

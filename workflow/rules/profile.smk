@@ -1,10 +1,16 @@
-"""Figure 3 and the running-time table: peak memory and seconds of an epoch.
+"""Figure 3 and the running-time table: peak memory and seconds per epoch.
 
 Needs: graphs and fixed splits. Makes: profiles/{dataset}/{method}/{value}.json, each measured in a process of its
 own. The rule takes every core and the `profiler` resource, so nothing else runs beside it.
 """
 
-PROFILES = {profile.file: profile for profile in plan.profiles(config)}
+
+def profile_epochs(wildcards):
+    """Epochs that are timed and warm-up epochs: a method's own, else the section's and the command's default."""
+    section = config["profiles"]
+    own = section["methods"][wildcards.method]
+    epochs = f"--epochs {own.get('epochs', section['epochs'])}"
+    return epochs + (f" --warmup {own['warmup']}" if "warmup" in own else "")
 
 
 rule measure_profile:
@@ -15,7 +21,7 @@ rule measure_profile:
     output:
         profile=f"{R}/profiles/{{dataset}}/{{method}}/{{value}}.json",
     log:
-        f"{R}/logs/profile/{{dataset}}-{{method}}-{{value}}.log",
+        f"{R}/logs/profiles/{{dataset}}-{{method}}-{{value}}.log",
     conda:
         "../../environment.yml"
     # Every core of this machine; on a cluster the slurm profile asks for a node of its own instead.
@@ -26,18 +32,20 @@ rule measure_profile:
         runtime=15,
         profiler=1,
     params:
-        arguments=profile_arguments,
-        code=lambda w: profile_fingerprint(w.method, preset(config["profiles"]["preset"])),
+        preset=config["profiles"]["preset"],
+        epochs=profile_epochs,
+        limit=MEMORY_LIMIT,
+        code=lambda w: provenance.profile_fingerprint(w.method, preset(config["profiles"]["preset"])),
     message:
         "measure {wildcards.method} at {wildcards.value} on {wildcards.dataset}"
     shell:
-        "python -m cgnn profile {params.arguments} --graph {input.graph} --split {input.split}"
-        f" --device {JOBS['device']} --threads {JOBS['threads']}"
-        " --expect-fingerprint {params.code} --out {output.profile}"
-        f" {LOGGED}"
+        "python -m cgnn profile --dataset {wildcards.dataset} --method {wildcards.method} --value {wildcards.value}"
+        " --preset {params.preset} {params.epochs} {params.limit} --graph {input.graph:q} --split-file {input.split:q}"
+        f" --device {JOBS['device']} --threads {JOBS['threads']} --expect-fingerprint {{params.code}}"
+        f" --out {{output.profile:q}} {LOGGED}"
 
 
 rule profiles:
     """All points of Figure 3."""
     input:
-        [f"{R}/{file}" for file in PROFILES],
+        lambda w: OUT.collected.get("profiles", []),

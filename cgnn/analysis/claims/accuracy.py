@@ -58,7 +58,7 @@ def c4(evidence: Evidence) -> Claim:
     parts = _parts(evidence, PAPER_KINDS, "cgnn_weight", ("cgnn",), _close)
     judged = _main(parts)
     if not judged:
-        return not_testable("C4", test, "CGNN with weight and CGNN were not both run", _missing(parts))
+        return not_testable("C4", test, "CGNN with weight and CGNN were not both run", parts=parts)
     far = max(judged, key=lambda item: abs(item.estimate))
     text = (
         f"Equivalent within ± {CLOSE:g} point in {sum(item.passed for item in judged)} of {len(judged)} comparisons; "
@@ -76,7 +76,7 @@ def _beats(
     judged = _main(parts)
     if not judged:
         rival_names = " and ".join(names.model(rival) for rival in rivals)
-        return not_testable(identifier, test, f"CGNN and {rival_names} were not both run", _missing(parts))
+        return not_testable(identifier, test, f"CGNN and {rival_names} were not both run", parts=parts)
     least = min(judged, key=lambda item: item.estimate)
     text = (
         f"CGNN is significantly better in {sum(item.passed for item in judged)} of {len(judged)} comparisons and "
@@ -101,10 +101,6 @@ def close_outcome(gap: Difference, p: float, margin: float) -> Outcome:
 
 def _main(parts: Sequence[Part]) -> list[Comparison]:
     return [item for part in parts if part.main for item in part.comparisons]
-
-
-def _missing(parts: Sequence[Part]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for part in parts if part.main for name in part.missing))
 
 
 def _parts(

@@ -109,7 +109,7 @@ def _spread(pair: Pair) -> Comparison | None:
         outcome = Outcome.CONTRADICTED if larger else Outcome.TOO_FEW_RUNS
     label = f"{pair.label}: deviation with − without"
     return Comparison(
-        Kind.SPREAD, label, gap, math.nan, math.nan, p, "points", "exact sign-flip", outcome, n_a=len(a), n_b=len(b)
+        Kind.SPREAD, label, gap, "points", "exact sign-flip", outcome, p=p, n_a=len(values[0]), n_b=len(values[1])
     )
 
 
@@ -131,19 +131,10 @@ def _diverged(pairs: list[Pair]) -> Comparison:
         p = float(stats.binomtest(only_with, differing, alternative="less").pvalue)
         more = stats.binomtest(only_with, differing, alternative="greater").pvalue < SIGNIFICANCE / 2
         outcome = Outcome.CONTRADICTED if more else outcome
+    label, difference = "all pairs: diverged with − without", float(with_zeros - without)
+    counts = {"with": with_zeros, "without": without, "only_with": only_with, "only_without": only_without}
     return Comparison(
-        Kind.DIVERGED,
-        "all pairs: diverged with − without",
-        float(with_zeros - without),
-        math.nan,
-        math.nan,
-        p,
-        "runs",
-        "exact McNemar",
-        outcome,
-        n_a=count,
-        n_b=count,
-        details={"with": with_zeros, "without": without, "only_with": only_with, "only_without": only_without},
+        Kind.DIVERGED, label, difference, "runs", "exact McNemar", outcome, p=p, n_a=count, n_b=count, details=counts
     )
 
 

@@ -78,12 +78,12 @@ class Comparison:
     kind: Kind
     label: str
     estimate: float
-    low: float
-    high: float
-    p: float
     unit: str
     method: str
     outcome: Outcome
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
     effect: float = math.nan  # Hedges' g; nan where the comparison is not of two groups of runs
     n_a: int = 0
     n_b: int = 0
@@ -193,21 +193,8 @@ def from_difference(
 ) -> Comparison:
     """A difference of accuracies in points, with the p of the claim's own test."""
     method = gap.method if kind is Kind.DIFFERENCE else f"{kind}, {gap.method}"
-    return Comparison(
-        kind,
-        label,
-        gap.estimate,
-        gap.low,
-        gap.high,
-        p,
-        "points",
-        method,
-        outcome,
-        gap.effect,
-        gap.n_a,
-        gap.n_b,
-        details=details,
-    )
+    found = Comparison(kind, label, gap.estimate, "points", method, outcome, gap.low, gap.high, p, gap.effect)
+    return replace(found, n_a=gap.n_a, n_b=gap.n_b, details=details)
 
 
 def adjust(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
@@ -230,7 +217,7 @@ def grade(outcomes: Sequence[Outcome], missing: Sequence[str] = (), any_suffices
     return Verdict.NOT_REPRODUCED if Outcome.CONTRADICTED in counted else Verdict.TOO_FEW_RUNS
 
 
-TOO_FEW = "too few runs to tell: the intervals hold both what the claim says and its opposite"
+TOO_FEW = "too few runs, points or timings to tell: they agree with the claim and with its opposite"
 NO_TEST = "both sides of every comparison are identical, so nothing was tested"
 
 
@@ -253,9 +240,13 @@ def _overall(main: Verdict, judged: Sequence[tuple[Part, Verdict]]) -> Verdict:
     return Verdict.DEPENDS if len(decided) > 1 else main
 
 
-def not_testable(identifier: str, test: str, why: str, missing: Sequence[str] = ()) -> Claim:
+def not_testable(
+    identifier: str, test: str, why: str, missing: Sequence[str] = (), parts: Sequence[Part] = ()
+) -> Claim:
+    """A claim without a comparison under the main protocol; ``parts`` show what other protocols say."""
+    missing = missing or tuple(dict.fromkeys(name for part in parts if part.main for name in part.missing))
     text = f"Not testable here: {why}."
-    return Claim(identifier, Verdict.NOT_TESTABLE, test, text, missing=tuple(missing), why=why)
+    return Claim(identifier, Verdict.NOT_TESTABLE, test, text, tuple(parts), tuple(missing), why)
 
 
 def signed(value: float, digits: int = 1) -> str:

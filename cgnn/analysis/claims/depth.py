@@ -91,8 +91,7 @@ def c6(evidence: Evidence) -> Claim:
     parts = [part for part in parts if part.main or part.comparisons]
     main = [item for part in parts if part.main for item in part.comparisons]
     if not main:
-        missing = parts[0].missing if parts else ()
-        return not_testable("C6", test, f"no sweep of CGNN over ending times on both sides of {LATE:g}", missing)
+        return not_testable("C6", test, f"no sweep of CGNN over ending times on both sides of {LATE:g}", parts=parts)
     text = "; ".join(f"{item.label}: {span(item)} points, {_optimum(item, 't = ')}" for item in main) + "."
     return conclude("C6", test, text, parts)
 
@@ -185,19 +184,9 @@ def _wider(without: Levels, with_h0: Levels, times: list[float], label: str) -> 
 
     samples = [levels[t]["test_accuracy"].to_numpy(dtype=float) for levels in (without, with_h0) for t in times]
     low, high, p = bootstrap(samples, difference)
-    return Comparison(
-        Kind.RANGE,
-        label,
-        float(difference(*samples)),
-        low,
-        high,
-        p,
-        "points",
-        "bootstrap",
-        one_sided(low, high, +1),
-        n_a=sum(map(len, samples[: len(times)])),
-        n_b=sum(map(len, samples[len(times) :])),
-    )
+    n_a, n_b = sum(map(len, samples[: len(times)])), sum(map(len, samples[len(times) :]))
+    estimate, outcome = float(difference(*samples)), one_sided(low, high, +1)
+    return Comparison(Kind.RANGE, label, estimate, "points", "bootstrap", outcome, low, high, p, n_a=n_a, n_b=n_b)
 
 
 def c12(evidence: Evidence) -> Claim:
@@ -212,8 +201,7 @@ def c12(evidence: Evidence) -> Claim:
     parts = [_residual(rows[rows["split_kind"] == kind], kind, evidence.reported) for kind in ("fixed", "random")]
     judged = [item for part in parts for item in part.comparisons]
     if not judged:
-        missing = [name for part in parts for name in part.missing]
-        return not_testable("C12", test, "no residual GCN of 2 and of more layers that learned", missing)
+        return not_testable("C12", test, "no residual GCN of 2 and of more layers that learned", parts=parts)
     most = max(judged, key=lambda item: item.estimate)
     text = (
         f"Of {len(judged)} comparisons with 2 layers, {sum(item.low > 0 for item in judged)} show a significant gain; "

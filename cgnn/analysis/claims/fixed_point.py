@@ -53,19 +53,11 @@ def _approach(label: str, rows: pd.DataFrame) -> Comparison:
     # What approaches at the predicted rate and is not yet near was measured for too short a time to tell.
     arrived = Outcome.PASSED if near else Outcome.TOO_FEW_RUNS
     outcome = arrived if as_predicted else Outcome.CONTRADICTED
+    note = f"relative distance {distance[-1]:.1e} at t = {last:g}, rate {rate:.4f} against {predicted:.4f}"
+    details = {"distance": float(distance[-1]), "t": last, "rate": rate, "predicted_rate": predicted, "falls": falls}
+    unit, method = "measured / predicted rate", "log-linear fit"
     return Comparison(
-        Kind.RATE,
-        label,
-        rate / predicted,
-        math.nan,
-        math.nan,
-        math.nan,
-        "measured / predicted rate",
-        "log-linear fit",
-        outcome,
-        n_a=len(rows),
-        note=f"relative distance {distance[-1]:.1e} at t = {last:g}, rate {rate:.4f} against {predicted:.4f}",
-        details={"distance": float(distance[-1]), "t": last, "rate": rate, "predicted_rate": predicted, "falls": falls},
+        Kind.RATE, label, rate / predicted, unit, method, outcome, n_a=len(rows), note=note, details=details
     )
 
 

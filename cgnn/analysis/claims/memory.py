@@ -60,12 +60,12 @@ def _slope(where: str, points: pd.DataFrame) -> Comparison:
         Kind.SLOPE,
         where,
         line.slope,
-        line.low,
-        line.high,
-        line.p,
         "MiB per layer",
         "least squares",
         outcome if straight else Outcome.CONTRADICTED,
+        line.low,
+        line.high,
+        line.p,
         n_a=line.n,
         note=f"R² = {line.r_squared:.3f}",
         details={"r_squared": line.r_squared},
@@ -112,7 +112,7 @@ def _adjoint(profiles: pd.DataFrame | None, method: str, reading: str) -> Part:
         constant = Outcome.PASSED if len(points) >= MIN_TIMES else Outcome.TOO_FEW_RUNS
         outcome = constant if growth <= CONSTANT else Outcome.CONTRADICTED
         comparisons.append(
-            _exact(Kind.GROWTH, label, 100 * growth, "%", "largest / smallest − 1", outcome, n_a=len(points))
+            Comparison(Kind.GROWTH, label, 100 * growth, "%", "largest / smallest − 1", outcome, n_a=len(points))
         )
         for rival in ("gcn", "gat"):
             deep = curve(profiles, dataset, rival)
@@ -128,29 +128,10 @@ def _crossover(label: str, deep: pd.DataFrame, peak: float) -> Comparison:
     line = fit_line(deep["value"].tolist(), deep["peak_bytes"].tolist())
     depth = (peak - line.intercept) / line.slope if line.slope > 0 else math.inf
     measured = float(deep["value"].max())
-    return _exact(
-        Kind.CROSSOVER,
-        label,
-        depth,
-        "layers",
-        "straight line through peaks",
-        Outcome.PASSED if depth <= DEEP else Outcome.CONTRADICTED,
-        n_a=line.n,
-        details={"peak_mib": peak / MIB, "deepest_measured": measured, "extrapolated": depth > measured},
-    )
-
-
-def _exact(
-    kind: Kind,
-    label: str,
-    value: float,
-    unit: str,
-    method: str,
-    outcome: Outcome,
-    n_a: int,
-    details: dict[str, float | str | bool] | None = None,
-) -> Comparison:
-    return Comparison(kind, label, value, value, value, math.nan, unit, method, outcome, n_a=n_a, details=details or {})
+    outcome = Outcome.PASSED if depth <= DEEP else Outcome.CONTRADICTED
+    details = {"peak_mib": peak / MIB, "deepest_measured": measured, "extrapolated": depth > measured}
+    method = "straight line through peaks"
+    return Comparison(Kind.CROSSOVER, label, depth, "layers", method, outcome, n_a=line.n, details=details)
 
 
 def _sentence(part: Part, item: Comparison) -> str:

@@ -2,27 +2,29 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from cgnn.analysis.rows import in_order
 from cgnn.models import names
 from cgnn.render.plots import label_ends, panels, say_empty
 from cgnn.render.style import PAGE, Drawing, look
+from cgnn.results.recorded import Recorded, read_recorded
 
 SMOOTHING = 15  # epochs of the running mean
 CLIMB = 0.25  # of the epochs: the axis shows what comes after them, since the climb from chance would flatten it
 
 
-def draw(curves: list[Path]) -> Drawing:
+def draw(recorded: Path) -> Drawing:
     """One panel per dataset: smoothed mean and range over seeds, a dot where each seed was selected."""
-    files = {(Path(path).parent.name, Path(path).stem): Path(path) for path in curves}
+    files = {(item.dataset, item.model): item for item in read_recorded(recorded)}
     datasets = in_order({dataset for dataset, _ in files}, names.DATASETS)
     figure, grid = panels(len(datasets), 1, 2.2, PAGE)
     losses: list[float] = []
     for axes, dataset in zip(grid[:, 0], datasets, strict=False):
         ends, seen = [], []
         for position, model in enumerate(in_order({m for d, m in files if d == dataset}, names.MODELS)):
-            rows = pd.read_csv(files[dataset, model])
+            rows = curves_of(files[dataset, model])
             style = look(model, position)
             wide = rows.pivot(index="epoch", columns="replica", values="test_accuracy")
             smooth = wide.rolling(SMOOTHING, center=True, min_periods=1).mean()
@@ -66,6 +68,19 @@ def draw(curves: list[Path]) -> Drawing:
     )
     return Drawing(
         figure, "Accuracy by epoch", caption, "Line chart of test accuracy over epochs with the selected epochs marked."
+    )
+
+
+def curves_of(recorded: Recorded) -> pd.DataFrame:
+    """One row per replica and epoch; epochs count from 1."""
+    epochs = recorded.test_accuracy.shape[1]
+    return pd.DataFrame(
+        {
+            "replica": np.repeat(recorded.replica, epochs),
+            "epoch": np.tile(np.arange(1, epochs + 1), len(recorded.replica)),
+            "validation_accuracy": recorded.validation_accuracy.ravel(),
+            "test_accuracy": recorded.test_accuracy.ravel(),
+        }
     )
 
 

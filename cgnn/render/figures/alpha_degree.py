@@ -10,19 +10,19 @@ from cgnn.analysis.rows import in_order
 from cgnn.models import names
 from cgnn.render.plots import list_words, panels, say_empty
 from cgnn.render.style import INK, Drawing, look
+from cgnn.results.recorded import read_recorded
 
 MIDDLE, NEAR = 0.5, 0.02  # σ(0), and how near to it counts
 
 
-def draw(alpha: list[Path]) -> Drawing:
+def draw(recorded: Path) -> Drawing:
     """One row per dataset: share of nodes by α on the left, quantiles of α over the degree on the right."""
-    files = {Path(path).stem: Path(path) for path in alpha}
+    files = {item.dataset: item for item in read_recorded(recorded) if item.model == "cgnn"}
     datasets = in_order(files, names.DATASETS)
     figure, grid = panels(len(datasets), 2, 1.75)
     near, color = {}, look("cgnn").color
     for (left, right), dataset in zip(grid, datasets, strict=False):
-        with np.load(files[dataset]) as content:
-            by_replica, degree = content["alpha"], content["degree"].astype(float)
+        by_replica, degree = files[dataset].alpha, files[dataset].degree.astype(float)
         value = by_replica.mean(axis=0)
         near[dataset] = float((np.abs(value - MIDDLE) < NEAR).mean())
         low, high = min(float(value.min()), 0.45), max(float(value.max()), 0.55)

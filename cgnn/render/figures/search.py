@@ -17,7 +17,7 @@ MODELS = ("cgnn", "cgnn_weight", "cgnn_discrete")
 
 
 def draw(trials: Path) -> Drawing:
-    """Rows are datasets, columns hyperparameters, on the fixed split; the best trial of each model stands out."""
+    """Rows are datasets, columns hyperparameters, on the fixed split; the winner of each search is a star."""
     rows = pd.read_csv(trials)
     rows = rows[rows["model"].isin(MODELS)]
     kind = "fixed" if (rows["split_kind"] == "fixed").any() else "random"
@@ -35,7 +35,7 @@ def draw(trials: Path) -> Drawing:
         for j, name in enumerate(shown):
             axes = grid[i, j]
             for model in in_order(set(of_dataset["model"]), names.MODELS):
-                part = of_dataset[(of_dataset["model"] == model) & (of_dataset["status"] == "completed")]
+                part = of_dataset[(of_dataset["model"] == model) & of_dataset["objective"].notna()]
                 style = look(model)
                 axes.plot(
                     part[name],
@@ -48,17 +48,17 @@ def draw(trials: Path) -> Drawing:
                     linestyle="none",
                     label=names.model(model),
                 )
-                best = part.sort_values("objective", na_position="first").iloc[-1] if len(part) else None
-                if best is not None:
-                    axes.plot(
-                        best[name],
-                        best["objective"],
-                        "*",
-                        color=style.color,
-                        markersize=9,
-                        markeredgecolor=INK,
-                        mew=0.6,
-                    )
+                best = winners(part)
+                axes.plot(
+                    best[name],
+                    best["mean"],
+                    "*",
+                    color=style.color,
+                    markersize=9,
+                    markeredgecolor=INK,
+                    mew=0.6,
+                    linestyle="none",
+                )
             if name == "lr":
                 axes.set_xscale("log")
                 inside = rows["lr"].min() * 0.9, rows["lr"].max() * 1.1
@@ -83,13 +83,20 @@ def draw(trials: Path) -> Drawing:
     counts = rows.groupby(["dataset", "model", "preset"]).size()
     lost = int((rows["status"] != "completed").sum())
     caption = (
-        f"{_finding(rows, datasets, shown)} Random search on the {kind} splits: each point is a trial, stars are the "
-        f"best trial per model; {len(rows)} trials in {len(counts)} searches, {lost} of them failed. The axes leave "
-        "out the lowest tenth of each dataset's trials."
+        f"{_finding(rows, datasets, shown)} Random search on the {kind} splits: each point is a trial of round one; a "
+        "star marks the winner of each search at its mean validation accuracy over the replicas of round two. "
+        f"{len(rows)} trials in {len(counts)} searches, {lost} of them failed. The axes leave out the lowest tenth of "
+        "each dataset's trials."
     )
     return Drawing(
         figure, "Hyperparameter search", caption, "Scatter plots of validation accuracy over hyperparameters."
     )
+
+
+def winners(trials: pd.DataFrame) -> pd.DataFrame:
+    """The finalist with the highest mean for each preset, the earliest if several are equal, as in the search."""
+    ranked = trials[trials["mean"].notna()].sort_values(["mean", "trial"], ascending=[False, True])
+    return ranked.drop_duplicates("preset")
 
 
 def _finding(rows: pd.DataFrame, datasets: list[str], shown: list[str]) -> str:

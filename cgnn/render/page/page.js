@@ -17,7 +17,14 @@
   // ---- light and dark: the system's choice until the reader makes one ----
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   let chosen = null;
-  const theme = () => { document.documentElement.dataset.theme = chosen ?? (dark.matches ? "dark" : "light"); };
+  // Figures are images, which the page's style cannot reach: their one colour for text and axes is replaced instead.
+  const INK = "%23333333", LIGHT_INK = "%23d9dde0";
+  const original = new Map(all(".picture.themed img").map((image) => [image, image.src]));
+  const theme = () => {
+    const name = chosen ?? (dark.matches ? "dark" : "light");
+    document.documentElement.dataset.theme = name;
+    for (const [image, source] of original) image.src = name === "dark" ? source.replaceAll(INK, LIGHT_INK) : source;
+  };
   dark.addEventListener("change", theme);
   find("#theme").addEventListener("click", () => {
     chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
@@ -51,7 +58,16 @@
   }
   words?.addEventListener("input", filterClaims);
 
-  // ---- a cell's rows ----
+  // ---- a link to a closed table opens it ----
+  const openTarget = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    if (target instanceof HTMLDetailsElement) target.open = true;
+    if (target?.hidden) { find(".chip")?.click(); target.scrollIntoView(); }
+  };
+  window.addEventListener("hashchange", openTarget);
+  openTarget();
+
+  // ---- a cell's rows: what varies between them first, what is the same in all of them below ----
   const rowsBehind = (cell) => {
     const source = cell.file === "trials" ? data.trials : data.rows[cell.file];
     if (!source) return { columns: [], rows: [] };
@@ -61,15 +77,16 @@
     return { columns: source.columns, rows: source.rows.filter((row) => keys.every(([i, value]) => same(row[i], value))) };
   };
   const strip = (values) => {
-    const svg = make("svg", { viewBox: "0 0 600 46", role: "img", "aria-label": "test accuracies of the rows" });
+    const width = Math.max(260, find("#rows-strip").clientWidth), edge = 24;  // as wide as it is shown
+    const svg = make("svg", { viewBox: `0 0 ${width} 56`, height: 56, role: "img", "aria-label": "test accuracies of the rows" });
     const low = Math.min(...values), high = Math.max(...values), wide = high - low || 1;
-    const place = (value) => 30 + 540 * (value - low) / wide;
-    svg.append(make("line", { x1: 30, x2: 570, y1: 22, y2: 22, stroke: "currentColor", opacity: .3 }));
-    for (const value of values) svg.append(make("circle", { cx: place(value), cy: 22, r: 5, fill: "var(--link)", opacity: .65 }));
+    const place = (value) => edge + (width - 2 * edge) * (value - low) / wide;
+    svg.append(make("line", { x1: edge, x2: width - edge, y1: 20, y2: 20, stroke: "currentColor", opacity: .3 }));
+    for (const value of values) svg.append(make("circle", { cx: place(value), cy: 20, r: 5, fill: "var(--link)", opacity: .65 }));
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    svg.append(make("line", { x1: place(mean), x2: place(mean), y1: 8, y2: 36, stroke: "var(--accent)", "stroke-width": 2 }));
-    for (const [value, anchor] of [[low, "start"], [high, "end"]])
-      svg.append(make("text", { x: place(value), y: 44, "text-anchor": anchor, "font-size": 11, fill: "currentColor" }, number(value)));
+    svg.append(make("line", { x1: place(mean), x2: place(mean), y1: 6, y2: 34, stroke: "var(--accent)", "stroke-width": 2 }));
+    for (const [value, text] of [[low, number(low)], [mean, `mean ${mean.toFixed(1)}`], [high, number(high)]])
+      svg.append(make("text", { x: place(value), y: 50, "text-anchor": "middle", "font-size": 13, fill: "currentColor" }, text));
     return svg;
   };
   const dialog = find("#rows");
@@ -78,24 +95,35 @@
     const row = table.rows[+button.dataset.row], cell = row.cells[+button.dataset.column];
     const { columns, rows } = rowsBehind(cell);
     find("#rows-title").textContent = `${row.label}, ${table.columns[+button.dataset.column]}: ${cell.text}`;
-    find("#rows-note").textContent = `${rows.length} row(s) of ${cell.file}.csv with `
+    find("#rows-note").textContent = `${rows.length} ${rows.length === 1 ? "row" : "rows"} of ${cell.file}.csv with `
       + Object.entries(cell.where).map(([name, value]) => `${name} = ${value}`).join(", ");
     const used = columns.map((_, i) => i).filter((i) => rows.some((r) => r[i] !== null && r[i] !== ""));
+    const varies = (i) => rows.length === 1 || rows.some((r) => r[i] !== rows[0][i]);
+    const first = ["replica", "split", "test_accuracy", "validation_accuracy", "status"];
+    const rank = (i) => first.includes(columns[i]) ? first.indexOf(columns[i]) : first.length;
+    const varying = used.filter(varies).sort((a, b) => rank(a) - rank(b)), same = used.filter((i) => !varies(i));
     const accuracy = columns.indexOf("test_accuracy");
     const values = accuracy < 0 ? [] : rows.map((r) => r[accuracy]).filter((value) => typeof value === "number");
-    find("#rows-strip").replaceChildren(...(values.length > 1 ? [strip(values)] : []));
     const view = make("table", { class: "plain" }), head = make("tr"), body = make("tbody");
-    for (const i of used) head.append(make("th", {}, columns[i].replaceAll("_", " ")));
+    for (const i of varying) head.append(make("th", {}, columns[i].replaceAll("_", " ")));
     for (const r of rows) {
       const line = make("tr");
-      for (const i of used) line.append(make("td", {}, number(r[i])));
+      for (const i of varying) line.append(make("td", {}, number(r[i])));
       body.append(line);
     }
     const top = make("thead");
     top.append(head);
     view.append(top, body);
     find("#rows-table").replaceChildren(view);
+    find("#rows-table").scrollLeft = 0;
+    const constant = find("#rows-same");
+    constant.hidden = !same.length;
+    find("summary", constant).textContent = `${same.length} values that are the same in all ${rows.length} rows`;
+    find("dl", constant).replaceChildren(...same.flatMap((i) =>
+      [make("dt", {}, columns[i].replaceAll("_", " ")), make("dd", {}, number(rows[0][i]))]));
     dialog.showModal();
+    // Only an open dialog has a width to draw for.
+    find("#rows-strip").replaceChildren(...(values.length > 1 ? [strip(values)] : []));
   };
   document.addEventListener("click", (event) => {
     const cell = event.target.closest(".cell");
@@ -109,6 +137,7 @@
     picture.addEventListener("click", () => {
       const from = find("img", picture), to = find("img", enlarged);
       to.src = from.src;
+      to.className = picture.classList.contains("themed") ? "themed" : "";
       to.alt = from.alt;
       enlarged.showModal();
     });
@@ -118,7 +147,7 @@
   const section = find("#search");
   const trials = data.trials;
   if (!trials) {
-    section.replaceChildren(make("h2", {}, "Search"), make("p", {}, "No search was made by this run."));
+    section.replaceChildren(make("h2", {}, "Search"), make("p", {}, "This run made no search."));
     return;
   }
   const column = (name) => trials.columns.indexOf(name);
@@ -133,11 +162,31 @@
   }
   const preferred = [...searches.keys()].find((key) => / · cgnn · /.test(key));
   if (preferred) nameBox.value = preferred;
-  const logarithmic = (values) => Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 20;
-  const scaler = (values, from, to) => {
-    const log = logarithmic(values), bend = (value) => log ? Math.log(value) : value;
-    const low = bend(Math.min(...values)), high = bend(Math.max(...values));
-    return (value) => from + (to - from) * (high > low ? (bend(value) - low) / (high - low) : .5);
+  const logarithmic = (name, values) => Math.min(...values) > 0
+    && (["lr", "weight_decay"].includes(name) || Math.max(...values) / Math.min(...values) > 20);
+  // An axis from one end of its values to the other, with about four ticks at round numbers.
+  const axisOf = (name, values, from, to) => {
+    const log = logarithmic(name, values), bend = (value) => log ? Math.log10(value) : value;
+    const low = bend(Math.min(...values)), high = bend(Math.max(...values)), wide = high - low;
+    const place = (value) => from + (to - from) * (wide > 0 ? (bend(value) - low) / wide : .5);
+    const ticks = [];
+    if (log) {
+      const steps = wide > 2.5 ? [1] : wide > 1.5 ? [1, 3] : wide > .5 ? [1, 2, 3, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8];
+      for (let power = Math.floor(low) - 1; power <= Math.ceil(high); power += 1)
+        for (const step of steps) ticks.push(+(step * 10 ** power).toPrecision(3));
+    } else if (wide > 0) {
+      const rough = wide / 4, power = 10 ** Math.floor(Math.log10(rough));
+      const step = power * [1, 2, 5, 10].find((size) => power * size >= rough);
+      for (let tick = Math.ceil(low / step) * step; tick <= high + 1e-9; tick += step) ticks.push(+tick.toPrecision(6));
+    } else ticks.push(values[0]);
+    const inside = ticks.filter((tick) => bend(tick) >= low - 1e-9 && bend(tick) <= high + 1e-9);
+    return { place, log, ticks: inside.length ? inside : [Math.min(...values), Math.max(...values)] };
+  };
+  const tickText = (value) => Math.abs(value) < 1e-3 && value ? value.toExponential(0) : String(+value.toPrecision(3));
+  // Drawn at the width it is shown at, so that its text has the size of the page's.
+  const canvas = (id) => {
+    const width = Math.max(280, Math.round(find(id).clientWidth)), height = 330;
+    return { svg: make("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img" }), width, height };
   };
   const chosenRows = () => {
     const rows = searches.get(nameBox.value).filter((row) => typeof row[objective] === "number");
@@ -148,12 +197,21 @@
     const values = new Set(rows.map((row) => row[column(name)]));
     return values.size > 1 && ![...values].some((value) => value === null);
   });
+  let current = null;
   const show = (row) => {
+    current = row;
     for (const mark of all("#search .on")) mark.classList.remove("on");
     for (const mark of all(`#search [data-trial="${row[column("trial")]}"]`)) mark.classList.add("on");
     const settings = parametersOf(chosenRows()).map((name) => `${name} ${number(row[column(name)])}`).join(", ");
     find("#search-trial").textContent = `Trial ${row[column("trial")]}: validation ${number(row[objective])} %; ${settings}`;
   };
+  find("#search-scatter").addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step || !current) return;
+    event.preventDefault();
+    const i = column(parameterBox.value), ordered = chosenRows().sort((a, b) => a[i] - b[i]);
+    show(ordered[Math.min(ordered.length - 1, Math.max(0, ordered.indexOf(current) + step))]);
+  });
   const mark = (node, row, best) => {
     node.setAttribute("data-trial", row[column("trial")]);
     if (row === best) node.classList.add("best");
@@ -162,36 +220,35 @@
     return node;
   };
   const scatter = (rows) => {
-    const name = parameterBox.value, i = column(name);
-    const svg = make("svg", { viewBox: "0 0 520 320" });
-    const xs = rows.map((row) => row[i]), ys = rows.map((row) => row[objective]);
-    const x = scaler(xs, 55, 500), low = Math.min(...ys), high = Math.max(...ys);
-    const y = (value) => 280 - 250 * (high > low ? (value - low) / (high - low) : .5);
-    svg.append(make("line", { x1: 50, x2: 510, y1: 290, y2: 290, class: "axis" }), make("line", { x1: 50, x2: 50, y1: 15, y2: 290, class: "axis" }));
-    for (const value of [low, (low + high) / 2, high]) svg.append(make("text", { x: 45, y: y(value) + 4, "text-anchor": "end" }, value.toFixed(1)));
-    for (const [value, anchor] of [[Math.min(...xs), "start"], [Math.max(...xs), "end"]])
-      svg.append(make("text", { x: x(value), y: 306, "text-anchor": anchor }, number(value)));
-    svg.append(make("text", { x: 280, y: 316, "text-anchor": "middle" }, name + (logarithmic(xs) ? " (log)" : "")));
+    const name = parameterBox.value, i = column(name), { svg, width, height } = canvas("#search-scatter");
+    const bottom = height - 48, left = 52;
+    const x = axisOf(name, rows.map((row) => row[i]), left + 14, width - 18);
+    const y = axisOf("objective", rows.map((row) => row[objective]), bottom - 12, 18);
+    svg.append(make("line", { x1: left, x2: width - 6, y1: bottom, y2: bottom, class: "axis" }),
+      make("line", { x1: left, x2: left, y1: 8, y2: bottom, class: "axis" }));
+    for (const tick of y.ticks) svg.append(make("line", { x1: left, x2: width - 6, y1: y.place(tick), y2: y.place(tick), class: "grid" }),
+      make("text", { x: left - 6, y: y.place(tick) + 4, "text-anchor": "end" }, tickText(tick)));
+    for (const tick of x.ticks) svg.append(make("line", { x1: x.place(tick), x2: x.place(tick), y1: bottom, y2: bottom + 5, class: "axis" }),
+      make("text", { x: x.place(tick), y: bottom + 19, "text-anchor": "middle" }, tickText(tick)));
+    svg.append(make("text", { x: (left + width) / 2, y: height - 8, "text-anchor": "middle" }, name + (x.log ? " (log axis)" : "")));
     for (const row of [...rows].reverse())
-      svg.append(mark(make("circle", { cx: x(row[i]), cy: y(row[objective]), r: row === rows[0] ? 7 : 5, class: "dot" }), row, rows[0]));
+      svg.append(mark(make("circle", { cx: x.place(row[i]), cy: y.place(row[objective]), r: row === rows[0] ? 7 : 5, class: "dot" }), row, rows[0]));
     find("#search-scatter").replaceChildren(svg);
   };
   const parallel = (rows) => {
-    const axes = [...parametersOf(rows), "objective"];
-    const svg = make("svg", { viewBox: "0 0 520 320" });
-    const scales = axes.map((name) => scaler(rows.map((row) => row[column(name)]), 275, 35));
-    const place = (i) => axes.length > 1 ? 45 + i * 430 / (axes.length - 1) : 260;
-    axes.forEach((name, i) => {
-      const values = rows.map((row) => row[column(name)]);
-      svg.append(make("line", { x1: place(i), x2: place(i), y1: 35, y2: 275, class: "axis" }));
-      svg.append(make("text", { x: place(i), y: 308, "text-anchor": "middle" }, name === "objective" ? "validation" : name));
-      svg.append(make("text", { x: place(i), y: 26, "text-anchor": "middle" }, number(Math.max(...values))));
-      svg.append(make("text", { x: place(i), y: 291, "text-anchor": "middle" }, number(Math.min(...values))));
-    });
+    const names = [...parametersOf(rows), "objective"], { svg, width, height } = canvas("#search-parallel");
+    const axes = names.map((name) => axisOf(name, rows.map((row) => row[column(name)]), height - 62, 30));
+    const place = (i) => names.length > 1 ? 44 + i * (width - 88) / (names.length - 1) : width / 2;
     for (const row of [...rows].reverse()) {
-      const points = axes.map((name, i) => `${place(i).toFixed(1)},${scales[i](row[column(name)]).toFixed(1)}`);
+      const points = names.map((name, i) => `${place(i).toFixed(1)},${axes[i].place(row[column(name)]).toFixed(1)}`);
       svg.append(mark(make("path", { d: `M${points.join("L")}` }), row, rows[0]));
     }
+    names.forEach((name, i) => {
+      const low = height - (width < 420 && i % 2 ? 8 : 26);  // two lines of names where they would touch
+      svg.append(make("line", { x1: place(i), x2: place(i), y1: 30, y2: height - 62, class: "axis" }));
+      svg.append(make("text", { x: place(i), y: low, "text-anchor": "middle" }, (name === "objective" ? "validation" : name) + (axes[i].log && width >= 420 ? " (log)" : "")));
+      for (const tick of axes[i].ticks) svg.append(make("text", { x: place(i) + 4, y: axes[i].place(tick) + 4, class: "tick" }, tickText(tick)));
+    });
     find("#search-parallel").replaceChildren(svg);
   };
   const draw = () => {
@@ -212,5 +269,7 @@
   nameBox.addEventListener("change", fillParameters);
   parameterBox.addEventListener("change", draw);
   share.addEventListener("input", draw);
+  let drawn = window.innerWidth;
+  window.addEventListener("resize", () => { if (window.innerWidth !== drawn) { drawn = window.innerWidth; draw(); } });
   fillParameters();
 })();

@@ -26,7 +26,8 @@ def build(summary: Path, reported: Path) -> Table:
     others = rows[rows["split_kind"].isin([rule for rule in RULES if rule != "random"])]
     printed = load_reported(reported)
     held = protocols(others)
-    caption, columns, table = "No other rule of random splits was run.", (), []
+    caption, table = "No other rule of random splits was run.", []
+    columns: tuple[str, ...] = ()
     if held:
         rows = held[0].of(rows[rows["split_kind"].isin(RULES)])
         rules = in_order(set(rows["split_kind"]), RULES)

@@ -1,0 +1,38 @@
+"""The last lines of a run on the terminal: what it found, how long it took, what to open."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+#: What a reader opens first, in this order.
+SHOWN = {
+    "index.html": "page",
+    "paper.pdf": "paper",
+    "tables": "tables",
+    "figures": "figures",
+    "logs": "log of each job",
+}
+
+
+def closing(results: str, preview: str | None, seconds: float) -> str:
+    """``preview`` is the budget of a small run, which gives no verdicts; None for the whole paper."""
+    folder = Path(results)
+    claims = folder / "claims.json"
+    lines = []
+    if preview:
+        lines.append(f"{preview} (no verdicts; `make paper` runs the whole budget)")
+    elif claims.is_file():
+        counts: Mapping[str, Any] = json.loads(claims.read_text(encoding="utf-8"))["counts"]
+        lines.append("claims: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count))
+    lines.append(f"finished in {_duration(seconds)}")
+    paths = {f"{folder}/{name}": what for name, what in SHOWN.items() if (folder / name).exists()}
+    width = max(map(len, paths), default=0)
+    lines += [f"  {path:<{width}}  {what}" for path, what in paths.items()]
+    return "\n".join(lines)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

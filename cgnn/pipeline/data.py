@@ -1,0 +1,73 @@
+"""What the config says about a dataset, as the rules of workflow/rules/data.smk need it."""
+
+import json
+import zipfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cgnn.datasets.splits import PARTS
+from cgnn.errors import UserError
+from cgnn.files import sha256_of
+
+Config = Mapping[str, Any]
+
+
+def options_of(config: Config, dataset: str) -> Mapping[str, Any]:
+    """The dataset's mapping in the config: path and features of your own graph, or parameters of ``synthetic``."""
+    options = config["datasets"][dataset]
+    return options if isinstance(options, Mapping) else {}
+
+
+def own_path(config: Config, dataset: str) -> str | None:
+    """The npz of a graph of your own, None for the datasets of this project."""
+    return options_of(config, dataset).get("path")
+
+
+def graph_arguments(config: Config, dataset: str) -> list[str]:
+    """What ``cgnn graph DATASET`` is given."""
+    options = options_of(config, dataset)
+    if "path" in options:
+        features = ["--features", options["features"]] if "features" in options else []
+        return ["--path", options["path"], *features]
+    return ["--parameters", json.dumps(options)] if options else []
+
+
+def split_arguments(config: Config, dataset: str, split: str) -> list[str]:
+    """The sizes that ``cgnn split`` is given; a fixed split and a reshuffled one have their own."""
+    if split == "fixed" or split.startswith("pool"):
+        return []
+    section = config["protocol"]["split_sizes"]
+    sizes = {**section["default"], **section.get(dataset, {})}
+    return [word for key, size in sizes.items() for word in (f"--{key.replace('_', '-')}", str(size))]
+
+
+def has_fixed_split(config: Config, dataset: str) -> bool:
+    """Whether the dataset has a fixed split. Your own graph has one if its npz holds the three arrays."""
+    path = own_path(config, dataset)
+    if path is None:
+        return True
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {f"{part}.npy" for part in PARTS} <= set(archive.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return False  # `cgnn graph` says what is wrong with the file
+
+
+@cache
+def own_graph_digest(path: str | None) -> str:
+    """The sha256 of your own graph's npz, so that a replaced file is seen whatever its date; empty without a path."""
+    if path is None:
+        return ""
+    try:
+        return sha256_of(path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror}); it is the `path` of a dataset.") from error
+
+
+def path_problem(path: str) -> str | None:
+    """What is wrong with the `path` of a dataset, if anything, found without reading its arrays."""
+    if not Path(path).is_file():
+        return f"there is no such file (looked for {Path(path).absolute()})"
+    return None

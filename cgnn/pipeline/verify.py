@@ -1,0 +1,227 @@
+"""Recompute rows of a results tree from raw data and compare every value."""
+
+import csv
+import math
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from pathlib import Path
+
+from cgnn.errors import UserError
+from cgnn.paper import hyperparameters as hyper
+from cgnn.paper.fidelity import Fidelity, preset
+from cgnn.results.schema import RESULTS
+
+Row = Mapping[str, str]
+Speeds = Mapping[tuple[str, str], float]
+
+FILES = ("runs.csv", "sweeps.csv", "fidelity.csv")
+#: Must agree on every machine: they are integers and hashes of files.
+EXACT = ("seed", "graph_sha256", "split_sha256")
+#: Percentage points by which an accuracy may differ when the training does not repeat to the bit: 20 of 1,000 test
+#: nodes. Another instruction set rounds sums differently, which over hundreds of epochs gives another training from
+#: the same initial weights. docs/promises.md has the measured differences.
+ACCURACY_TOLERANCE = 2.0
+#: The same for the training loss, relative to the published value.
+LOSS_TOLERANCE = 0.2
+#: A training that amplifies rounding (a deep GCN) is at worst another draw from its cell, so its values may differ by
+#: this many standard deviations between the cell's published replicas, if that is more.
+DEVIATIONS = 3.0
+CELL = ("dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant")
+
+
+class Verdict(StrEnum):
+    EQUAL = "equal to the bit"
+    CLOSE = "within tolerance"
+    DIFFERENT = "DIFFERENT"
+    FAILED = "NOT RECOMPUTED"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A row to recompute, and where it stands."""
+
+    file: str
+    line: int
+    row: Row
+    estimate: float | None  # seconds
+    deviations: Mapping[str, float] = field(default_factory=dict)  # of each value between the replicas of its cell
+
+    @property
+    def label(self) -> str:
+        words = [self.row.get("split" if name == "split_kind" else name, "") for name in CELL]
+        return f"{self.file}:{self.line} {' '.join(filter(None, words))} {self.row['replica']}"
+
+
+@dataclass(frozen=True)
+class Check:
+    """The outcome for one row; ``differences`` has (value, published, recomputed) of every value that differs."""
+
+    drawn: Drawn
+    verdict: Verdict
+    again: Row
+    differences: tuple[tuple[str, str, str], ...] = ()
+    note: str = ""
+
+
+def read_rows(results: Path) -> list[Drawn]:
+    """Every row that can be recomputed: running out of memory depends on a limit that rows do not record."""
+    if not (results / FILES[0]).is_file():
+        raise UserError(f"{results}: found no {FILES[0]}; name a folder of results with --results")
+    speeds, trials = _profiled(results / "profiles.csv"), _timed(results / "trials.csv")
+    found = []
+    for file in FILES:
+        rows = _read(results / file)
+        spread = _deviations(rows)
+        for line, row in enumerate(rows, start=2):
+            if row["status"] != "out_of_memory":
+                found.append(Drawn(file, line, row, estimate(row, speeds, trials), spread[_cell(row)]))
+    return found
+
+
+def draw(rows: Sequence[Drawn], count: int, seed: int, most_seconds: float = math.inf) -> list[Drawn]:
+    """``count`` rows at random among those whose estimated time is at most ``most_seconds``."""
+    short = [drawn for drawn in rows if drawn.estimate is not None and drawn.estimate <= most_seconds]
+    if math.isinf(most_seconds) or all(drawn.estimate is None for drawn in rows):
+        short = list(rows)
+    return random.Random(seed).sample(short, min(count, len(short)))
+
+
+def estimate(row: Row, profiled: Mapping[tuple[str, str], list[tuple[float, float]]], trials: Speeds) -> float | None:
+    """Seconds for a row: from the profile of its dataset and model at its depth or end time, else from its search."""
+    points = profiled.get((row["dataset"], row["model"]))
+    if points:
+        size = float(row.get("layers") or row.get("t1") or 1)
+        larger = [seconds for value, seconds in points if value >= size]
+        return float(row["epochs"]) * min(larger, default=max(seconds for _, seconds in points))
+    return trials.get((row["dataset"], row["model"]))
+
+
+def recompute(row: Row, results: Path) -> dict[str, str]:
+    """Train this row again in a process of its own: fetch, assemble, split, train, as `cgnn train` does by hand."""
+    from cgnn.datasets.registry import DATASETS
+
+    settings = {field.name: row[field.name] for field in fields(hyper.Hyperparameters) if row.get(field.name)}
+    usual = preset(row["preset"])
+    with tempfile.TemporaryDirectory(prefix="cgnn-verify-") as folder:
+        out, file = Path(folder, "runs.csv"), Path(folder, "hyperparameters.yaml")
+        hyper.save(hyper.from_mapping(settings), file)
+        words = ["--dataset", row["dataset"], "--split", row["split_kind"], "--model", row["model"]]
+        words += ["--preset", row["preset"], "--hyperparameters", str(file), "--replicas", row["replica"]]
+        for field in fields(Fidelity):
+            value = row.get(f"sw_{field.name}") or getattr(usual, field.name)
+            if value != getattr(usual, field.name):
+                words += ["--switch", f"{field.name}={value}"]
+        if row["dataset"] not in DATASETS or not DATASETS[row["dataset"]].file_sets:
+            # A graph of the user's own, or one made by the config's parameters: the results tree has the only copy.
+            words += ["--graph", str(results / "data" / row["dataset"] / "graph.npz")]
+            words += ["--splits", str(results / "splits" / row["dataset"])]
+        words += ["--device", "cpu" if row["device"] == "cpu" else "auto", "--threads", row["threads"]]
+        command = [sys.executable, "-m", "cgnn", "train", *words, "--out", str(out)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise UserError((done.stderr.strip().splitlines() or ["no message"])[-1])
+        return _read(out)[0]
+
+
+def judge(drawn: Drawn, again: Row) -> Check:
+    """Compare each value. A training loss that is equal to the bit shows that the training was the same one."""
+    row = drawn.row
+    wrong = [name for name in EXACT if row[name] != again[name]]
+    unequal = [name for name in RESULTS if row[name] != again[name]]
+    differences = tuple((name, row[name], again[name]) for name in (*wrong, *unequal))
+    reasons = {"code_fingerprint": "other code", "versions": "other versions", "device": "other device"}
+    note = ", ".join(reason for name, reason in reasons.items() if row[name] != again[name])
+    if not differences:
+        return Check(drawn, Verdict.EQUAL, again, note=note)
+    same_training = bool(row["final_train_loss"]) and row["final_train_loss"] == again["final_train_loss"]
+    if same_training:
+        note = "the training repeats to the bit, these values do not"
+    close = (
+        not wrong
+        and not same_training
+        and all(_close(name, row[name], again[name], drawn.deviations.get(name, 0.0)) for name in unequal)
+    )
+    return Check(drawn, Verdict.CLOSE if close else Verdict.DIFFERENT, again, differences, note or "other CPU")
+
+
+def verify(
+    rows: Iterable[Drawn], results: Path, again: Callable[[Row, Path], Row] = recompute, report: Callable = print
+) -> list[Check]:
+    """Recompute and judge each row; ``report`` gets each outcome as lines of a table."""
+    report(f"{'test accuracy: published':>24}{'recomputed':>12}  row")
+    checks = []
+    for drawn in rows:
+        try:
+            check = judge(drawn, again(drawn.row, results))
+        except UserError as error:
+            check = Check(drawn, Verdict.FAILED, {}, note=str(error))
+        checks.append(check)
+        published, recomputed = drawn.row["test_accuracy"] or drawn.row["status"], check.again.get("test_accuracy")
+        note = f" ({check.note})" if check.note else ""
+        report(
+            f"{published:>24}{recomputed or check.again.get('status', '-'):>12}  {drawn.label}: {check.verdict}{note}"
+        )
+        for name, before, after in check.differences:
+            report(f"{'':>38}{name}: published {before}, recomputed {after}")
+    return checks
+
+
+def _close(name: str, published: str, recomputed: str, deviation: float) -> bool:
+    if name == "status" or not published or not recomputed:
+        return False
+    if name == "best_epoch":  # ties between epochs are decided by single nodes
+        return True
+    difference = abs(float(published) - float(recomputed))
+    usual = LOSS_TOLERANCE * abs(float(published)) if name == "final_train_loss" else ACCURACY_TOLERANCE
+    return difference <= max(usual, DEVIATIONS * deviation)
+
+
+def _cell(row: Row) -> tuple[str, ...]:
+    return tuple(row.get(name, "") for name in CELL)
+
+
+def _deviations(rows: Sequence[Row]) -> dict[tuple[str, ...], dict[str, float]]:
+    """By cell, the standard deviation of each result between its replicas; 0 for a single one."""
+    cells: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        cells.setdefault(_cell(row), []).append(row)
+    found: dict[tuple[str, ...], dict[str, float]] = {}
+    for cell, members in cells.items():
+        well = [row for row in members if row["status"] == "ok"]
+        names = [name for name in RESULTS if name != "status"]
+        found[cell] = (
+            {name: statistics.stdev(float(row[name]) for row in well) for name in names} if len(well) > 1 else {}
+        )
+    return found
+
+
+def _profiled(path: Path) -> dict[tuple[str, str], list[tuple[float, float]]]:
+    """(layers or end time, seconds per epoch) by dataset and model; models without a solver, or with the exact one."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for row in _read(path):
+        if row["status"] == "ok" and row["method"] in (row["model"], f"{row['model']}_exact"):
+            point = (float(row["value"]), float(row["seconds_per_epoch"]))
+            found.setdefault((row["dataset"], row["model"]), []).append(point)
+    return found
+
+
+def _timed(path: Path) -> Speeds:
+    """Median seconds of the trials of a search, by dataset and model."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in _read(path):
+        if row["seconds"]:
+            found.setdefault((row["dataset"], row["model"]), []).append(float(row["seconds"]))
+    return {key: statistics.median(values) for key, values in found.items()}
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():
+        return []
+    with open(path, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
