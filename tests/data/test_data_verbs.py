@@ -1,4 +1,4 @@
-"""fetch, graph, split and datasets_table, as a rule or a person calls them."""
+"""fetch, graph and split, as a rule or a person calls them."""
 
 import json
 import subprocess
@@ -96,47 +96,8 @@ def test_bad_synthetic_parameters_are_refused(tmp_path, text):
     assert main(["graph", "synthetic", "--parameters", text, "--out", str(tmp_path / "g.npz")]) == 2
 
 
-def test_table_1_has_the_papers_numbers_beside_ours_with_reasons(graph_file, project, tmp_path):
-    graphs = [str(graph_file(name)) for name in ("cora", "citeseer", "pubmed")]
-    reported = str(project / "paper" / "reported.yaml")
-    assert (
-        main(["datasets_table", "--graphs", *graphs, "--reported", reported, "--out", str(tmp_path / "datasets")]) == 0
-    )
-    markdown = (tmp_path / "datasets.md").read_text()
-    assert "5,278 / 5,429<sup>1</sup>" in markdown and "2,708 / 2,708 |" in markdown
-    assert "0.052 / 0.036" in markdown and "appear exchanged" in markdown
-    latex = (tmp_path / "datasets.tex").read_text()
-    assert r"\toprule" in latex and "4,552 / 4,732$^{1}$" in latex
-    lines = (tmp_path / "datasets.csv").read_text().splitlines()
-    assert lines[0].startswith("dataset,nodes,nodes_paper,edges,edges_paper") and lines[3].startswith(
-        "pubmed,19717,19717,44324,44338"
-    )
-
-
-def test_table_1_explains_every_difference_that_it_shows(dataset, project):
-    import yaml
-
-    from cgnn.render.datasets_table import NO_REASON, rows_of
-
-    reported = yaml.safe_load((project / "paper" / "reported.yaml").read_text())["dataset_statistics"]
-    rows = rows_of([dataset(name) for name in ("cora", "citeseer", "pubmed", "nell_partial")], reported)
-    assert all(reason != NO_REASON for row in rows for reason in row.reasons.values())
-    for row in rows:
-        assert set(row.reasons) == {key for key, value in row.paper.items() if row.ours[key] != value}
-
-
-def test_table_1_says_what_nell_partial_is_and_takes_graphs_the_paper_has_not(dataset, project):
-    from cgnn.datasets.synthetic import Parameters, generate
-    from cgnn.render.datasets_table import as_latex, as_markdown, rows_of
-
-    rows = rows_of([dataset("nell_partial"), generate("my_graph", Parameters())], {})
-    assert "3,575 of its 9,891 labels" in as_markdown(rows)
-    assert "| my_graph | 2,000 / – |" in as_markdown(rows)
-    assert r"my\_graph & 2,000 / --" in as_latex(rows)
-
-
 def test_no_light_verb_imports_torch():
-    verbs = ", ".join(f"cgnn.cli.{verb}" for verb in ("fetch", "graph", "split", "datasets_table", "convert"))
+    verbs = ", ".join(f"cgnn.cli.{verb}" for verb in ("fetch", "graph", "split", "table", "convert"))
     code = f"import sys, {verbs}; assert not {{'torch', 'pandas', 'requests'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
