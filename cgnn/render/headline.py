@@ -59,11 +59,8 @@ def compact_table(results: Path) -> str:
         cells = []
         for dataset in datasets:
             row = part.loc[(model, dataset)] if (model, dataset) in part.index else None
-            cells += (
-                ["–", "–"]
-                if row is None
-                else [_pair(row["mean"], row["std"]), _pair(row["paper_mean"], row["paper_std"])]
-            )
+            ours, theirs = ("mean", "std"), ("paper_mean", "paper_std")
+            cells += ["–" if row is None else _pair(*(float(row[name]) for name in keys)) for keys in (ours, theirs)]
         lines.append(f"| {names.model(model)} | {' | '.join(cells)} |")
     note = f"Fixed splits, mean ± deviation over {int(part['n_ok'].max())} seeds, {SOURCES[protocol.source]}."
     return "\n".join(lines) + f"\n\n{note}"
