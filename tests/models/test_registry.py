@@ -24,7 +24,7 @@ from cgnn.models.registry import (
     switches_of,
     types_of,
 )
-from cgnn.paper.fidelity import Fidelity
+from cgnn.paper.fidelity import Fidelity, preset
 from cgnn.paper.hyperparameters import override, save
 from cgnn.paper.reported import load_reported
 from cgnn.pipeline.fingerprint import import_closure
@@ -159,7 +159,11 @@ def test_a_method_is_a_model_and_perhaps_its_solver(method: str, expected: tuple
 
 def test_every_solver_of_a_method_is_one_of_the_switch() -> None:
     for suffix, solver in SOLVER_SUFFIXES.items():
+        if suffix == "adjoint_no_augmentation":
+            continue
         assert resolve_method(f"cgnn_weight_{suffix}", Fidelity()) == ("cgnn_weight", Fidelity(solver=solver))  # type: ignore[arg-type]
+    _, fidelity = resolve_method("cgnn_adjoint_no_augmentation", Fidelity())
+    assert (fidelity.solver, fidelity.augmentation) == ("dopri5_adjoint", "none")
     with pytest.raises(UserError, match="model: found 'cgnn_released'"):
         resolve_method("cgnn_released", Fidelity())
 
@@ -218,7 +222,8 @@ def test_settings_that_a_model_reads_pass() -> None:
     check_settings("appnp", ["features"], ["teleport", "layers"])
 
 
-#: Values that differ from the released preset's.
+RELEASED = preset("released")
+#: Values that differ from it.
 FLIPPED = {
     "derivative": "paper",
     "alpha": "tabulated",
@@ -247,7 +252,7 @@ def test_a_switch_that_a_model_does_not_read_changes_nothing(model: str, switch:
         out.square().sum().backward()
         return [out.detach(), *(p.grad for p in module.parameters() if p.grad is not None)]
 
-    before, after = gradients(Fidelity()), gradients(replace(Fidelity(), **{switch: FLIPPED[switch]}))
+    before, after = gradients(RELEASED), gradients(replace(RELEASED, **{switch: FLIPPED[switch]}))
     same = len(before) == len(after) and all(
         a.shape == b.shape and torch.allclose(a, b, rtol=1e-4, atol=1e-7) for a, b in zip(before, after, strict=True)
     )
