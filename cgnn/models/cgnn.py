@@ -28,10 +28,18 @@ class CGNN(nn.Module):
         out_channels (int): columns of the output, one per class.
         num_nodes (int, optional): learn one α for each of so many nodes, as in the paper. By default one α is shared by
             all nodes, and the model works on any graph.
-        t1, alpha, gamma, beta, weight, variant, fidelity, cached: see :class:`CGNNConv`.
+        t1 (float): ending time, at least 0.
+        alpha (float): start of α, as the paper tabulates it.
+        gamma (float): weight of each node's self-loop, at least 0.
+        beta (float): strength of the orthogonality update of W, in [0, 0.5].
+        weight (bool): whether channels interact through W.
+        variant (str): ``"continuous"``, ``"discrete"`` or ``"no_h0"``; see :class:`CGNNConv`.
+        fidelity (Fidelity or str, optional): the switches, or the name of a preset; see :class:`CGNNConv`.
         input_dropout (float): probability of dropping an entry of x, in [0, 1).
         dropout (float): probability of dropping an entry of the decoder's input, in [0, 1).
         replicas (int, optional): hold R independent models side by side; the output is then (n, R, out_channels).
+        cached (bool): keep the normalised graph while ``edge_index`` and ``edge_weight`` are the same, unmodified
+            tensors.
 
     Shapes:
         - **input:** x (n, in_channels), dense or sparse (CSR, COO, CSC); edge_index (2, m) or a sparse adjacency matrix
@@ -110,7 +118,8 @@ class CGNN(nn.Module):
         Args:
             x (Tensor): (n, in_channels), dense or sparse (CSR, COO, CSC). Sparse features stay sparse, and dropout acts
                 on their nonzero entries.
-            edge_index, edge_weight: see :meth:`CGNNConv.forward`.
+            edge_index (Tensor): (2, m), or a sparse adjacency matrix (n, n).
+            edge_weight (Tensor, optional): (m), one weight per column of ``edge_index``.
 
         Returns:
             Tensor: (n, out_channels), with replicas (n, R, out_channels).

@@ -114,7 +114,8 @@ def residual(config: Config) -> Iterator[Planned]:
     section = config["residual"]
     for dataset in _chosen(config, section.get("datasets", active_datasets(config))):
         splits = ("fixed", "random") if has_fixed_split(config, dataset) else ("random",)
-        for split, model, layers in product(splits, section["models"], section["layers"]):
+        models = [m for m, entry in active(section["models"]).items() if dataset in entry.get("datasets", [dataset])]
+        for split, model, layers in product(splits, models, section["layers"]):
             training = Training(
                 dataset,
                 split,

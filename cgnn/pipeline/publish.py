@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from cgnn.errors import UserError
 from cgnn.files import sha256_of, write_text
@@ -24,6 +23,8 @@ from cgnn.pipeline.manifest import (
     read_manifest,
     write_folder,
 )
+from cgnn.render.headline import compact_table
+from cgnn.render.headline import headline as findings
 
 #: Small files that a reader opens or a verdict used; graphs, Orion's stores, logs and journals stay behind.
 KEPT = (
@@ -184,34 +185,21 @@ def _write(target: Path, sources: Mapping[str, Path], old: Manifest, new: Manife
 
 
 def headline(published: Path) -> str:
-    """The README's opening, read from files: verdicts, Tables 2 and 3 beside the paper's, one figure."""
+    """The README's generated part: the findings, the main table beside the paper's, one figure, the verdicts."""
     claims = json.loads((published / "claims.json").read_text(encoding="utf-8"))
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in claims["counts"].items())
-    parts = [
-        f"**The paper's {len(claims['claims'])} claims, tested:** {counted}. "
-        f"Each with its test, effect and interval: [{published.as_posix()}/tables/claims.md]"
-        f"({published.as_posix()}/tables/claims.md).",
-        verdicts(claims["claims"]),
-    ]
-    for name in ("fixed_splits", "random_splits"):
-        table = published / "tables" / f"{name}.md"
-        if table.is_file():
-            parts.append(table.read_text(encoding="utf-8").strip())
-    figure = published / "figures" / "accuracy_depth_time.png"
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in claims["counts"].items() if count)
+    sentences = [f"{i}. {sentence.text}" for i, sentence in enumerate(findings(published), start=1)]
+    folder = published.as_posix()
+    parts = ["\n".join(sentences), compact_table(published)]
+    figure = published / "figures" / "forest_compact.png"
     if figure.is_file():
-        parts.append(f"![Accuracy against layers or ending time]({figure.as_posix()})")
+        caption = json.loads(figure.with_suffix(".json").read_text(encoding="utf-8"))["alt"]
+        parts.append(f"![{caption}]({figure.as_posix()})")
+    parts.append(
+        f"The paper's {len(claims['claims'])} claims, tested: {counted}. Read the [PDF]({folder}/paper.pdf), the "
+        f"[page]({folder}/index.html), the [verdicts]({folder}/tables/claims.md) or the [findings](docs/findings.md)."
+    )
     return "\n\n".join(parts)
-
-
-def verdicts(claims: list[dict[str, Any]]) -> str:
-    """One line per claim: its text, its verdict, and how many comparisons passed or were not run."""
-    lines = ["|  | claim | verdict | comparisons passed |", "| --- | --- | --- | --- |"]
-    for claim in claims:
-        passed = [item["passed"] for item in claim["comparisons"]]
-        untested = f", {len(claim['missing'])} not run" if claim["missing"] else ""
-        cells = (claim["id"], claim["text"], claim["verdict"], f"{sum(map(bool, passed))} of {len(passed)}{untested}")
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
 
 
 def renew_readme(readme: Path, text: str) -> None:

@@ -217,7 +217,7 @@ def _picture(path: Path) -> dict[str, Any]:
     return {
         "source": "data:image/svg+xml;charset=utf-8," + text.translate(ESCAPED),
         "themed": INK in text,
-        "wide": box is not None and float(box[1]) > 1.5 * float(box[2]),
+        "wide": box is not None and float(box[1]) > 1.2 * float(box[2]),
     }
 
 

@@ -19,7 +19,6 @@ def pages(nav) -> set[str]:
 
 
 @pytest.mark.slow
-
 def test_the_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("mkdocs")
     pytest.importorskip("mkdocstrings")
@@ -33,6 +32,14 @@ def test_the_site_builds_without_a_warning(tmp_path):
     reference = (tmp_path / "site" / "reference" / "index.html").read_text(encoding="utf-8")
     for name in re.findall(r"^::: (\S+)$", (PROJECT / "docs" / "reference.md").read_text(), flags=re.MULTILINE):
         assert f'id="{name}"' in reference, name
+
+
+def test_every_relative_link_of_a_page_leads_to_a_file():
+    for page in (*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")):
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+            if "://" not in link and not link.startswith("mailto:"):
+                assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
 def test_every_page_is_reachable_and_every_public_name_is_in_the_reference():

@@ -15,6 +15,7 @@ import pandas as pd
 import yaml
 
 from cgnn.paper.fidelity import PRESETS, Fidelity, preset
+from cgnn.results.recorded import Recorded, write_recorded
 
 ROOT = Path(__file__).parents[2]
 REPORTED = ROOT / "paper" / "reported.yaml"
@@ -340,37 +341,32 @@ def write_results(root: Path, datasets: Sequence[str] = DATASETS, seeds: int = 1
     for name, frame in frames.items():
         frame.to_csv(root / f"{name}.csv", index=False)
     (root / "bench.json").write_text(json.dumps(bench()))
-    generator = np.random.default_rng(5)
-    for dataset, nodes in (("cora", 2708), ("citeseer", 3327)):
-        (root / "alpha").mkdir(exist_ok=True)
-        degree = np.minimum(1 + generator.zipf(2.1, nodes), 160)
-        alpha = 1 / (1 + np.exp(-(1.0 + 0.25 * np.log(degree) + generator.normal(0, 0.15, (3, nodes)))))
-        np.savez(root / "alpha" / f"{dataset}.npz", alpha=alpha.astype(np.float32), degree=degree)
-        for model in ("cgnn", "gcn"):
-            (root / "curves" / dataset).mkdir(parents=True, exist_ok=True)
-            _curves(generator, 82 if dataset == "cora" else 71).to_csv(
-                root / "curves" / dataset / f"{model}.csv", index=False
-            )
+    write_recorded(root / "recorded.npz", recorded())
     return root
 
 
-def _curves(generator: np.random.Generator, top: float) -> pd.DataFrame:
-    parts = []
-    for replica in range(5):
-        epoch = np.arange(1, 201)
-        rise = top * (1 - np.exp(-epoch / 25)) + np.cumsum(generator.normal(0, 0.08, 200))
-        parts.append(
-            pd.DataFrame(
-                {
-                    "replica": replica,
-                    "epoch": epoch,
-                    "train_loss": 2 * np.exp(-epoch / 60) + 0.3,
-                    "validation_accuracy": (rise - 1 + generator.normal(0, 0.3, 200)).round(1),
-                    "test_accuracy": rise.round(1),
-                }
+def recorded(models: Sequence[str] = ("cgnn", "gcn"), datasets: Sequence[str] = ("cora", "citeseer")) -> list[Recorded]:
+    """Learning curves of five seeds, and an α that grows with the degree."""
+    generator = np.random.default_rng(5)
+    epoch, found = np.arange(1, 201), []
+    for dataset in datasets:
+        nodes, top = {"cora": (2708, 82), "citeseer": (3327, 71)}[dataset]
+        degree = np.minimum(1 + generator.zipf(2.1, nodes), 160)
+        for model in models:
+            alpha = 1 / (1 + np.exp(-(1.0 + 0.25 * np.log(degree) + generator.normal(0, 0.15, (5, nodes)))))
+            rise = top * (1 - np.exp(-epoch / 25)) + np.cumsum(generator.normal(0, 0.08, (5, 200)), axis=1)
+            item = Recorded(
+                dataset,
+                model,
+                replica=np.arange(5),
+                train_loss=np.tile(2 * np.exp(-epoch / 60) + 0.3, (5, 1)),
+                validation_accuracy=(rise - 1 + generator.normal(0, 0.3, (5, 200))).round(1),
+                test_accuracy=rise.round(1),
+                alpha=alpha if model == "cgnn" else np.empty((5, 0)),
+                degree=degree,
             )
-        )
-    return pd.concat(parts, ignore_index=True)
+            found.append(item)
+    return found
 
 
 if __name__ == "__main__":

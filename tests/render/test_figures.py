@@ -1,7 +1,6 @@
 """Figures: all formats, the same bytes each time, legible, told apart without colour, and separate in the DAG."""
 
 import json
-import shutil
 
 import made_up
 import matplotlib.text
@@ -14,6 +13,7 @@ from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, TABLES
 from cgnn.render.figures import accuracy_depth_time, accuracy_epoch, convergence, memory_depth_time, speed_accuracy
 from cgnn.render.plots import _apart
 from cgnn.render.style import COLUMN, PAGE, look, use_style, write_figure
+from cgnn.results.recorded import write_recorded
 
 SMALLEST = 7.0  # points
 
@@ -56,12 +56,10 @@ def test_legends_stay_inside_the_figure(results, name):
 
 def test_one_dataset_with_all_its_curves_has_room_for_them(results, tmp_path):
     """Its legend had taken the panel's place, and the panel's label left the figure."""
-    (tmp_path / "cora").mkdir()
-    files = [tmp_path / "cora" / f"{model}.csv" for model in ("gcn", "gat", "cgnn", "cgnn_weight")]
-    for file in files:
-        shutil.copy(next(results.glob("curves/cora/*.csv")), file)
+    models = ("gcn", "gat", "cgnn", "cgnn_weight")
+    write_recorded(tmp_path / "recorded.npz", made_up.recorded(models, ["cora"]))
     with use_style():
-        figure = accuracy_epoch.draw(files).figure
+        figure = accuracy_epoch.draw(tmp_path / "recorded.npz").figure
         figure.canvas.draw()
     (panel,) = figure.axes
     label, frame = panel.yaxis.label.get_window_extent(), figure.bbox

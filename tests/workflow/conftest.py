@@ -53,6 +53,7 @@ TINY = {
         "epochs": {"default": 2},
         "layers": {"models": ["gcn"], "values": [2]},
         "t1": {"models": ["cgnn"], "values": [1]},
+        "readings": without(PAPER["sweeps"]["readings"]),
     },
     "profiles": {
         "datasets": ["synthetic"],

@@ -44,9 +44,12 @@ TRAINING = ("train", "search", "profile")
 
 
 def jobs_of(tree: Path) -> list[tuple[list[str], set[str]]]:
-    """The arguments of every job of the tree, and the modules that it had imported when it ended."""
+    """The arguments of every job of the tree, and the modules that it had imported when it ended.
+
+    PyG writes modules of its own at run time, in memory only, into the package of a layer.
+    """
     found = [json.loads(path.read_text()) for path in (tree / "modules").glob("*.json")]
-    return [(job["arguments"], set(job["modules"])) for job in found]
+    return [(job["arguments"], {name for name in job["modules"] if not name.endswith("_propagate")}) for job in found]
 
 
 def covered(arguments: list[str]) -> frozenset[str]:

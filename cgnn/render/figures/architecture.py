@@ -27,7 +27,7 @@ def draw() -> Drawing:
     _box(axes, 2.45, 1.75, 1.15, "encoder\n$E = \\mathcal{E}(X)$")
     axes.add_patch(
         FancyBboxPatch(
-            (4.0, 0.72), 6.05, 3.32, boxstyle="round,pad=0.05", facecolor="#FBF3EE", edgecolor=RED, linewidth=0.8
+            (4.0, 0.72), 6.05, 3.32, boxstyle="round,pad=0.05", facecolor=(RED, 0.08), edgecolor=RED, linewidth=0.8
         )
     )
     for place, strength, label in ((4.25, 0.25, "$H(0) = E$"), (6.3, 0.55, "$H(t)$"), (8.35, 1.0, "$H(t_1)$")):
@@ -115,7 +115,7 @@ def _flow(axes: Axes, left: float, right: float) -> None:
 def _box(axes: Axes, x: float, y: float, width: float, text: str) -> None:
     axes.add_patch(
         FancyBboxPatch(
-            (x, y), width, 1.5, boxstyle="round,pad=0.03", facecolor="#EEF4F9", edgecolor=BLUE, linewidth=0.8
+            (x, y), width, 1.5, boxstyle="round,pad=0.03", facecolor=(BLUE, 0.07), edgecolor=BLUE, linewidth=0.8
         )
     )
     axes.text(x + width / 2, y + 0.75, text, ha="center", va="center", fontsize=7.5, linespacing=1.5)
