@@ -55,6 +55,7 @@ def test_the_text_types_no_result_by_hand():
 
 
 def test_a_typst_error_names_the_source(tmp_path, capsys):
+    made_up.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
     broken = tmp_path / "broken.typ"
     broken.write_text("#let")
     assert (
