@@ -31,16 +31,20 @@ include: CODE / "workflow/rules/analyse.smk"
 include: CODE / "workflow/rules/paper.smk"
 
 
+# data, searches, trainings, runs, sweeps, fidelity, profiles, numbers, tables, figures, report
+for target, files in OUT.targets.items():
+
+    rule:
+        name:
+            target
+        input:
+            files,
+
+
 rule all:
     """Everything: what a reader of the paper would look at, and every file it was made from."""
     default_target: True
     input:
-        rules.data.input,
-        rules.trainings.input,
-        rules.profiles.input,
-        rules.numbers.input,
-        rules.tables.input,
-        rules.figures.input,
-        rules.report.input,
+        sum(OUT.targets.values(), []),
     message:
         "everything is made"

@@ -24,7 +24,7 @@ SHORT = 0.01
 
 
 def measure_memory(problem: Problem, ending_times: tuple[float, ...]) -> list[dict[str, Any]]:
-    """A row a model, solver and ending time.
+    """One row per model, solver and ending time.
 
     What is held counts (model, normalised graph, optimiser's state), what is used once to set up does not; the data
     are there before, alike for all.

@@ -1,4 +1,4 @@
-"""From Planetoid's eight files a dataset (Yang et al. 2016) to a Graph.
+"""From Planetoid's eight files per dataset (Yang et al. 2016) to a Graph.
 
 ``x, y`` are the training nodes, ``allx, ally`` all nodes but the test ones, ``tx, ty`` the test nodes in
 the order of ``test.index``, ``graph`` the neighbours of each node.

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from cgnn.datasets.registry import modules_of
 from cgnn.datasets.splits import PARTS
 from cgnn.errors import UserError
 from cgnn.files import sha256_of
@@ -23,6 +24,20 @@ def options_of(config: Config, dataset: str) -> Mapping[str, Any]:
 def own_path(config: Config, dataset: str) -> str | None:
     """The npz of a graph of your own, None for the datasets of this project."""
     return options_of(config, dataset).get("path")
+
+
+def raw_input(config: Config, dataset: str) -> str | list[str]:
+    """What a graph is made from: your own file, the manifest of the fetched files, or nothing if it is synthetic."""
+    own = own_path(config, dataset)
+    if own is not None:
+        # Snakemake reads braces as wildcards and has no escape for them; the params hold the file's sha256 in any case.
+        return [] if set("{}") & set(own) else own
+    return [] if dataset == "synthetic" else f"{config['results']}/data/{dataset}/raw.json"
+
+
+def graph_modules(config: Config, dataset: str) -> tuple[str, ...]:
+    """The modules, named in a table, that ``cgnn graph DATASET`` runs."""
+    return ("cgnn.datasets.registry", *modules_of(dataset, path=own_path(config, dataset)))
 
 
 def graph_arguments(config: Config, dataset: str) -> list[str]:

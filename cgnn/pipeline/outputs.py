@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cgnn.errors import UserError
 from cgnn.paper.reported import CLAIMED
 from cgnn.pipeline import plan
 from cgnn.pipeline.config import active_datasets
@@ -30,6 +31,12 @@ class Outputs:
     tables: tuple[str, ...] = field(default=())
     figures: tuple[str, ...] = field(default=())
 
+    def training(self, folder: str) -> plan.Planned:
+        """The training behind a requested file."""
+        if folder not in self.trainings:
+            raise UserError(f"{self.results}/{folder}: the config asks for no such training")
+        return self.trainings[folder]
+
     @property
     def table_files(self) -> list[str]:
         return [f"{self.results}/tables/{name}.{kind}" for name in self.tables for kind in TABLE_FORMATS]
@@ -54,6 +61,26 @@ class Outputs:
         }
         used |= {(profile.dataset, "fixed") for profile in self.profiles.values()}
         return [f"{self.results}/splits/{dataset}/{split}.json" for dataset, split in sorted(used)]
+
+    @property
+    def targets(self) -> dict[str, list[str]]:
+        """What you can ask Snakemake for by name, and the files that it then makes."""
+        stages = {stage: self.collected.get(stage, []) for stage in ("runs", "sweeps", "fidelity", "profiles")}
+        seconds = self.collected.get("seconds", [])
+        return {
+            "data": [*self.graphs, *self.splits],
+            "searches": [f"{self.results}/{folder}/best.yaml" for folder in self.searches],
+            "trainings": [file for file in seconds if not file.endswith("trials.seconds.csv")],
+            **stages,
+            "numbers": self.numbers,
+            "tables": self.table_files,
+            "figures": self.figure_files,
+            "report": [f"{self.results}/paper.pdf", f"{self.results}/index.html"],
+        }
+
+    @property
+    def graphs(self) -> list[str]:
+        return list(self.products["graphs"])
 
     def inputs(self, entry: Product) -> dict[str, Files]:
         """What a table or figure reads, by name; optional inputs only where they are made."""

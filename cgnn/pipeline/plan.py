@@ -1,12 +1,15 @@
 """The experiments a config asks for, one record each: what the workflow makes and what `cgnn status` counts."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from operator import attrgetter
 from typing import Any
 
 from cgnn.models.registry import MODELS, published, resolve_method
 from cgnn.paper.fidelity import PRESETS
+from cgnn.paper.hyperparameters import to_mapping
 from cgnn.pipeline.config import active, active_datasets, axis_of
 from cgnn.pipeline.data import has_fixed_split
 from cgnn.results.chunks import chunk_files
@@ -55,6 +58,21 @@ class Planned:
         return chunk_files(
             f"{config['results'].rstrip('/')}/{self.folder}", self.replicas, config["jobs"]["replicas_per_job"]
         )
+
+    def inputs(self, results: str, first: int, last: int) -> dict[str, str | list[str]]:
+        """What it reads: its graph, the splits of these replicas, and the result of the search that it follows."""
+        dataset = self.training.dataset
+        return {
+            "graph": f"{results}/data/{dataset}/graph.npz",
+            "splits": [f"{results}/splits/{dataset}/{split}.json" for split in self.splits(first, last)],
+            "best": [f"{results}/{self.search.folder}/best.yaml"] if self.search else [],
+        }
+
+    @property
+    def published_settings(self) -> str:
+        """The published values themselves: a corrected digit in paper/reported.yaml reruns what used it."""
+        settings = None if self.search else published(*attrgetter("dataset", "split_kind", "model")(self.training))
+        return json.dumps(to_mapping(settings)) if settings else "search"
 
     def splits(self, first: int, last: int) -> list[str]:
         """The splits that replicas ``first`` to ``last`` are trained on."""

@@ -53,7 +53,7 @@ def collect_seconds(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
 
 
 def collect_trials(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
-    """Trials of all searches; what one was for stands in its path, search/DATASET/SPLIT/MODEL/PRESET/trials.csv."""
+    """Trials of all searches; what a search was for is in its path, search/DATASET/SPLIT/MODEL/PRESET/trials.csv."""
     columns, rows = [*SEARCH], []
     for path in files:
         header, found = read_rows(path)

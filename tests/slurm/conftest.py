@@ -159,7 +159,7 @@ def copy_project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
         folder = tmp_path_factory.mktemp("project").resolve()
         for name in ("cgnn", "paper", "workflow", "config"):
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("Snakefile", "config.yaml", "environment.yml", "requirements.lock"):
+        for name in ("Snakefile", "config.yaml", "environment.yml", "requirements.lock", "CITATION.cff"):
             shutil.copy(ROOT / name, folder)
         (folder / "profiles").symlink_to("workflow/profiles")
         (folder / "test.yaml").write_text(yaml.safe_dump(config))

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 REPOSITORY = Path(__file__).parents[2]
-PARTS = ("cgnn", "paper", "workflow", "profiles", "Snakefile", "config.yaml", "environment.yml")
+PARTS = ("cgnn", "paper", "workflow", "profiles", "Snakefile", "config.yaml", "environment.yml", "CITATION.cff")
 
 #: Outputs beside the one a job is known by.
 SECONDARY = re.compile(

@@ -109,9 +109,3 @@ rule judge_claims:
         "judge the paper's claims"
     shell:
         "python -m cgnn claims {params.arguments} --out {output.claims:q} > {log:q} 2>&1"
-
-
-rule numbers:
-    """The aggregates, the summary and the claims."""
-    input:
-        lambda w: OUT.numbers,

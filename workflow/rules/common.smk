@@ -5,20 +5,25 @@ import os
 import shlex
 import shutil
 import sys
-from dataclasses import asdict
+import time
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
+from cgnn.analysis.rows import load_rows
 from cgnn.errors import UserError
-from cgnn.models.registry import published
 from cgnn.paper.fidelity import preset
 from cgnn.pipeline import provenance, resources
+from cgnn.pipeline.closing import closing
 from cgnn.pipeline.config import active_datasets, check_files, validate
 from cgnn.pipeline.freeze import freeze, frozen_config, frozen_path
 from cgnn.pipeline.outputs import BENCH, REPORTED, outputs_of
+from cgnn.render.budget import preview_text
 from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, PAGE_FILES, TABLE_FORMATS, TABLES
 from cgnn.training.gpus import visible_gpus
+
+STARTED = time.monotonic()
 
 if not workflow.is_main_process and (CODE / "resolved_config.json").is_file():
     config.clear()
@@ -58,8 +63,8 @@ shell.prefix(
     f"set -euo pipefail; export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH "
     f"PYTHONPATH={shlex.quote(str(FROZEN))} PYTHONSAFEPATH=1 PYTHONUNBUFFERED=1 PYTHONUTF8=1; "
 )
-# One line of each job goes to the terminal, everything to its log.
-LOGGED = "2> {log:q} | tee -a {log:q}"
+# The logger of `make quick` prints what a job has found from its log; without it one line goes to the terminal as well.
+LOGGED = "> {log:q} 2>&1" if "CGNN_LOGGER" in os.environ else "2> {log:q} | tee -a {log:q}"
 
 
 wildcard_constraints:
@@ -77,6 +82,13 @@ onstart:
         freeze(CODE, FROZEN, config["results"], config)
     except UserError as error:
         raise WorkflowError(str(error))
+
+
+onsuccess:
+    if (Path(config["results"]) / "runs.csv").is_file():
+        preview = preview_text(load_rows(Path(config["results"]) / "runs.csv"))
+        lines = closing(config["results"], preview, time.monotonic() - STARTED)
+        logger.info(f"\n{lines}", extra={"closing": True})
 
 
 onerror:

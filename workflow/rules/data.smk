@@ -3,24 +3,7 @@
 Needs: the network, a mirror or a full cache. Makes: data/{dataset}/graph.npz, splits/{dataset}/{split}.json.
 """
 
-from cgnn.datasets.registry import modules_of as dataset_modules
 from cgnn.pipeline import data as dataset_jobs
-
-
-def raw_input(wildcards):
-    """Your own graph is its file, a generated one needs none, the others have been fetched."""
-    own = dataset_jobs.own_path(config, wildcards.dataset)
-    if own is not None:
-        # Snakemake reads braces as wildcards and has no escape for them; the params hold the file's sha256 in any case.
-        return [] if set("{}") & set(own) else own
-    return [] if wildcards.dataset == "synthetic" else f"{config['results']}/data/{wildcards.dataset}/raw.json"
-
-
-def graph_code(wildcards):
-    own = dataset_jobs.own_path(config, wildcards.dataset)
-    return provenance.command_fingerprint(
-        "graph", "cgnn.datasets.registry", *dataset_modules(wildcards.dataset, path=own)
-    )
 
 
 # Seconds each, and the first needs the network, which a cluster's nodes may not have.
@@ -52,7 +35,7 @@ rule fetch_dataset:
 rule assemble_graph:
     """Make one graph.npz of the source files, of your own npz, or of the parameters of a generated graph."""
     input:
-        raw_input,
+        lambda w: dataset_jobs.raw_input(config, w.dataset),
     output:
         graph=f"{R}/data/{{dataset}}/graph.npz",
     log:
@@ -67,7 +50,7 @@ rule assemble_graph:
         cache=lambda w: config["cache"],
         # A replaced file may have an older date.
         source=lambda w: dataset_jobs.own_graph_digest(dataset_jobs.own_path(config, w.dataset)),
-        code=graph_code,
+        code=lambda w: provenance.command_fingerprint("graph", *dataset_jobs.graph_modules(config, w.dataset)),
     message:
         "assemble {wildcards.dataset}"
     shell:
@@ -96,10 +79,3 @@ rule make_split:
     shell:
         "python -m cgnn split --graph {input.graph:q} --name {wildcards.split} {params.arguments:q}"
         f" --out {{output.split:q}} {LOGGED}"
-
-
-rule data:
-    """All graphs, and the splits that some training uses."""
-    input:
-        [f"{R}/data/{dataset}/graph.npz" for dataset in DATASETS],
-        lambda w: OUT.splits,

@@ -17,11 +17,12 @@ rule build_table:
         unpack(lambda w: OUT.inputs(TABLES[w.table])),
     output:
         report(
-            expand(f"{R}/tables/{{{{table}}}}.{{kind}}", kind=[k for k in TABLE_FORMATS if k != "json"]),
+            f"{R}/tables/{{table}}.csv",
             caption="../report/table.rst",
-            category="Tables",
-            labels=lambda w: {"table": TABLES[w.table].label},
+            category="2. Tables",
+            labels=lambda w: {"table": f"{[*TABLES].index(w.table) + 1:02d} {TABLES[w.table].label}"},
         ),
+        [f"{R}/tables/{{table}}.{kind}" for kind in TABLE_FORMATS if kind not in ("csv", "json")],
         json=f"{R}/tables/{{table}}.json",
     log:
         f"{R}/logs/tables/{{table}}.log",
@@ -47,10 +48,10 @@ rule draw_figure:
         report(
             f"{R}/figures/{{figure}}.svg",
             caption="../report/figure.rst",
-            category="Figures",
-            labels=lambda w: {"figure": FIGURES[w.figure].label},
+            category=lambda w: "4. Search" if w.figure == "search" else "3. Figures",
+            labels=lambda w: {"figure": f"{[*FIGURES].index(w.figure) + 1:02d} {FIGURES[w.figure].label}"},
         ),
-        expand(f"{R}/figures/{{{{figure}}}}.{{kind}}", kind=[k for k in FIGURE_FORMATS if k not in ("svg", "json")]),
+        [f"{R}/figures/{{figure}}.{kind}" for kind in FIGURE_FORMATS if kind not in ("svg", "json")],
         json=f"{R}/figures/{{figure}}.json",
     log:
         f"{R}/logs/figures/{{figure}}.log",
@@ -78,7 +79,7 @@ rule compile_paper:
         pdf=report(
             f"{R}/paper.pdf",
             caption="../report/paper.rst",
-            category="Paper",
+            category="1. Paper",
             labels={"what": "the rebuilt paper"},
         ),
         data=f"{R}/paper_data.json",
@@ -100,13 +101,13 @@ rule write_scorecard:
     """One self-contained page: claims, tables down to their rows, figures, search plots."""
     input:
         lambda w: [*OUT.table_files, *OUT.figure_files, *OUT.numbers],
-        PAGE_FILES,
+        [*PAGE_FILES, "CITATION.cff"],
         reported=REPORTED,
     output:
         page=report(
             f"{R}/index.html",
             caption="../report/scorecard.rst",
-            category="Paper",
+            category="1. Paper",
             labels={"what": "scorecard"},
         ),
     log:
@@ -121,22 +122,3 @@ rule write_scorecard:
     shell:
         "python -m cgnn scorecard --results {params.results:q} --reported {input.reported:q}"
         " --out {output.page:q} > {log:q} 2>&1"
-
-
-rule tables:
-    """All tables."""
-    input:
-        lambda w: OUT.table_files,
-
-
-rule figures:
-    """All figures."""
-    input:
-        lambda w: OUT.figure_files,
-
-
-rule report:
-    """The PDF and the page."""
-    input:
-        rules.compile_paper.output.pdf,
-        rules.write_scorecard.output.page,

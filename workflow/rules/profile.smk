@@ -43,9 +43,3 @@ rule measure_profile:
         " --preset {params.preset} {params.epochs} {params.limit} --graph {input.graph:q} --split-file {input.split:q}"
         f" --device {JOBS['device']} --threads {JOBS['threads']} --expect-fingerprint {{params.code}}"
         f" --out {{output.profile:q}} {LOGGED}"
-
-
-rule profiles:
-    """All points of Figure 3."""
-    input:
-        lambda w: OUT.collected.get("profiles", []),

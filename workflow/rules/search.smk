@@ -24,7 +24,12 @@ rule search_hyperparameters:
         graph=f"{R}/data/{{dataset}}/graph.npz",
         splits=search_splits,
     output:
-        trials=f"{SEARCH}/trials.csv",
+        trials=report(
+            f"{SEARCH}/trials.csv",
+            caption="../report/search.rst",
+            category="4. Search",
+            labels={"dataset": "{dataset}", "split": "{split_kind}", "model": "{model}"},
+        ),
         seconds=f"{SEARCH}/trials.seconds.csv",
         best=f"{SEARCH}/best.yaml",
         plots=[f"{SEARCH}/plots/{plot}.{kind}" for plot in PLOTS for kind in ("html", "json")],
@@ -62,9 +67,3 @@ rule search_hyperparameters:
         f" --device {JOBS['device']} --expect-fingerprint {{params.code}}"
         ' --store "$folder"/store --trials-out {output.trials:q} --best-out {output.best:q}'
         f' --plots "$folder"/plots --plotlyjs "$folder"/../../../../plotly.min.js {LOGGED}'
-
-
-rule searches:
-    """All searches that some training follows."""
-    input:
-        lambda w: [f"{config['results']}/{folder}/best.yaml" for folder in OUT.searches],
