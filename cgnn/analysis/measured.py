@@ -57,3 +57,12 @@ def bench_seconds(rows: list[dict[str, Any]], dataset: str, method: str) -> list
         if row.get("dataset") == dataset and bench_name(row) == method:
             return [float(value) / 1000 for value in row.get("ms") or [row["ms_per_epoch"]]]
     return []
+
+
+def load_trials(path: Path | str) -> pd.DataFrame:
+    """trials.csv: one row per trial, with the ``mean`` over the replicas of round two for the finalists.
+
+    Files of searches that had one round lack that column: there the one replica of a trial is its mean.
+    """
+    trials = pd.read_csv(path)
+    return trials if "mean" in trials.columns else trials.assign(mean=trials["objective"])

@@ -13,7 +13,7 @@ from cgnn.analysis.summary import load_summary
 from cgnn.models import names
 from cgnn.paper.reported import CLAIMED, NOT_COMPARABLE
 from cgnn.render.accuracy_table import SOURCES
-from cgnn.render.cells import number
+from cgnn.render.cells import mean_text, number
 from cgnn.render.plots import list_words
 
 CLOSE = 1.5  # points: a mean this near to the paper's counts as reproduced in a sentence
@@ -51,23 +51,23 @@ def compact_table(results: Path) -> str:
     summary = load_summary(results / "summary.csv")
     part = summary[(summary["split_kind"] == "fixed") & (summary["variant"] == "")]
     protocol = choose_protocol(part)
-    part = protocol.of(part).set_index(["model", "dataset"])
-    datasets = [name for name in CLAIMED if name in set(part.index.get_level_values("dataset"))]
+    part = protocol.of(part)
+    datasets = [name for name in CLAIMED if name in set(part["dataset"])]
     header = "".join(f" | {names.dataset(name)}, ours | paper" for name in datasets)
     lines = [f"| test accuracy in %{header} |", "| --- |" + " ---: |" * (2 * len(datasets))]
     for model in ("gcn", "gat", "cgnn_discrete", "cgnn", "cgnn_weight"):
         cells = []
         for dataset in datasets:
-            row = part.loc[(model, dataset)] if (model, dataset) in part.index else None
-            ours, theirs = ("mean", "std"), ("paper_mean", "paper_std")
-            cells += ["–" if row is None else _pair(*(float(row[name]) for name in keys)) for keys in (ours, theirs)]
+            found = part[(part["model"] == model) & (part["dataset"] == dataset)].to_dict("records")
+            row = found[0] if found else {}
+            cells += [_pair(row, "mean", "std"), _pair(row, "paper_mean", "paper_std")]
         lines.append(f"| {names.model(model)} | {' | '.join(cells)} |")
     note = f"Fixed splits, mean ± deviation over {int(part['n_ok'].max())} seeds, {SOURCES[protocol.source]}."
     return "\n".join(lines) + f"\n\n{note}"
 
 
-def _pair(mean: float, std: float) -> str:
-    return "–" if mean != mean else f"{mean:.1f} ± {std:.1f}"
+def _pair(row: dict[Any, Any], mean: str, std: str) -> str:
+    return mean_text(float(row.get(mean, float("nan"))), float(row.get(std, float("nan"))))
 
 
 def _equations(summary: pd.DataFrame) -> str:

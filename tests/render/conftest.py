@@ -16,8 +16,8 @@ from cgnn.render.catalogue import FIGURES, TABLES
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory) -> Path:
-    """Aggregates with their summary, and one graph."""
-    root = made_up.write_results(tmp_path_factory.mktemp("results"), datasets=("cora", "citeseer"), seeds=4, splits=4)
+    """Aggregates of the paper's budget with their summary, and one graph."""
+    root = made_up.write_results(tmp_path_factory.mktemp("results"), datasets=("cora", "citeseer"))
     save_graph(generate("my_graph", Parameters(nodes=200, classes=3)), root / "data" / "my_graph" / "graph.npz")
     arguments = ["--runs", root / "runs.csv", "--reported", made_up.REPORTED, "--out", root / "summary.csv"]
     assert main(["summarise", *map(str, arguments)]) in (0, None)

@@ -55,6 +55,7 @@ def test_the_text_types_no_result_by_hand():
 
 
 def test_a_typst_error_names_the_source(tmp_path, capsys):
+    made_up.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
     broken = tmp_path / "broken.typ"
     broken.write_text("#let")
     assert (
@@ -76,8 +77,9 @@ def test_a_typst_error_names_the_source(tmp_path, capsys):
     assert "broken.typ" in capsys.readouterr().err
 
 
-def test_a_small_budget_is_called_a_preview_and_gets_no_verdicts(finished, tmp_path):
-    assert compiled(finished, tmp_path / "paper.pdf", "--data", str(tmp_path / "data.json")) in (0, None)
+def test_a_small_budget_is_called_a_preview_and_gets_no_findings(tmp_path):
+    made_up.runs(("cora",), seeds=4, splits=4).to_csv(tmp_path / "runs.csv", index=False)
+    assert compiled(tmp_path, tmp_path / "paper.pdf", "--data", str(tmp_path / "data.json")) in (0, None)
     data = json.loads((tmp_path / "data.json").read_text())
     assert data["preview"] == "preview: 4 seeds, 4 random splits" and data["findings"] == []
 

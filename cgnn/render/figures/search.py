@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
+from cgnn.analysis.measured import load_trials
 from cgnn.analysis.rows import in_order
 from cgnn.models import names
 from cgnn.render.plots import list_words, say_empty
@@ -18,7 +19,7 @@ MODELS = ("cgnn", "cgnn_weight", "cgnn_discrete")
 
 def draw(trials: Path) -> Drawing:
     """Rows are datasets, columns hyperparameters, on the fixed split; the winner of each search is a star."""
-    rows = pd.read_csv(trials)
+    rows = load_trials(trials)
     rows = rows[rows["model"].isin(MODELS)]
     kind = "fixed" if (rows["split_kind"] == "fixed").any() else "random"
     rows = rows[rows["split_kind"] == kind]
@@ -83,8 +84,8 @@ def draw(trials: Path) -> Drawing:
     counts = rows.groupby(["dataset", "model", "preset"]).size()
     lost = int((rows["status"] != "completed").sum())
     caption = (
-        f"{_finding(rows, datasets, shown)} Random search on the {kind} splits: each point is a trial of round one; a "
-        "star marks the winner of each search at its mean validation accuracy over the replicas of round two. "
+        f"{_finding(rows, datasets, shown)} Random search on the {kind} splits: each point is a trial in round one; a "
+        "star marks the winner of each search at its mean validation accuracy in the last round. "
         f"{len(rows)} trials in {len(counts)} searches, {lost} of them failed. The axes leave out the lowest tenth of "
         "each dataset's trials."
     )

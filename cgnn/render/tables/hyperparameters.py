@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from cgnn.analysis.measured import load_trials
 from cgnn.analysis.rows import in_order, load_rows
 from cgnn.models import names
 from cgnn.paper.reported import load_reported
@@ -48,18 +49,18 @@ def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
                     table.append(Row(f"{label}: paper", cells | {"validation": Cell("")}, names.dataset(dataset)))
     caption = (
         f"Hyperparameters found by our random search ({count_text(set(searches['count']))} trials each, ranked by "
-        "validation accuracy alone), and those the paper prints. Validation: the winner's mean accuracy in percent "
-        "over the replicas of the search's second round."
+        "validation accuracy alone), and those the paper prints. Validation: mean accuracy in percent of the "
+        "winner over the replicas of the last round."
     )
     columns = (*(SHOWN[name] for name in shown), "validation")
     return Table("hyperparameters", "Hyperparameters", caption, "Model and splits", columns, tuple(table))
 
 
 def _searches(trials: Path | None) -> pd.DataFrame:
-    """Best mean of round two, number of trials and of those that did not complete, for each search."""
+    """Best mean of the last round, number of trials and of those that did not complete, for each search."""
     if trials is None:
         return pd.DataFrame(columns=[*KEYS, "best", "count", "failed"])
-    rows = pd.read_csv(trials)
+    rows = load_trials(trials)
     return rows.groupby(KEYS, as_index=False).agg(
         best=("mean", "max"),
         count=("objective", "size"),
