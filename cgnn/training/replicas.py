@@ -110,7 +110,7 @@ def _train_group(
 
 
 def seed_dropout(model: nn.Module, seeds: list[int], device: torch.device) -> None:
-    """One random stream per replica. Models that hold one replica draw from torch's global stream, as PyG's layers do."""
+    """One random stream per replica. A model of one replica draws from torch's global stream, as PyG's layers do."""
     if hasattr(model, "set_generators"):
         model.set_generators([torch.Generator(device).manual_seed(seed) for seed in seeds])  # type: ignore[operator]
     torch.manual_seed(seeds[0])

@@ -1,5 +1,6 @@
 """The committed outcome of a run, what publishing it may delete, and the headline made from it."""
 
+import csv
 import json
 import os
 import shutil
@@ -277,14 +278,28 @@ def test_publishing_an_empty_folder_says_what_to_do(tmp_path: Path):
         publish(tmp_path / "empty", tmp_path / "published")
 
 
-def test_the_headline_counts_verdicts_and_carries_the_tables(results: Path, tmp_path: Path):
-    target = tmp_path / "published"
-    publish(results, target)
-    text = headline(target)
-    assert "The paper's 2 claims, tested:** 1 reproduced, 1 partly" in text
-    assert "| C1 | a | reproduced | 1 of 1 |" in text
-    assert "| C2 | b | partly | 1 of 2, 1 not run |" in text
-    assert "**Table 2.**" in text and "accuracy_depth_time.png" in text
+def test_the_headline_of_the_committed_results_holds_findings_table_figure_and_verdicts():
+    published = Path(__file__).parents[2] / "results" / "published"
+    text = headline(published)
+    counts = json.loads((published / "claims.json").read_text())["counts"]
+    assert f"{counts['reproduced']} reproduced" in text
+    cell = next(
+        row
+        for row in csv.DictReader((published / "summary.csv").open())
+        if (
+            row["dataset"],
+            row["split_kind"],
+            row["model"],
+            row["preset"],
+            row["hyperparameter_source"],
+            row["variant"],
+        )
+        == ("cora", "fixed", "cgnn", "released", "search", "")
+    )
+    (line,) = [line for line in text.splitlines() if line.startswith("| CGNN |")]
+    assert line.split("|")[2].strip() == f"{float(cell['mean']):.1f} ± {float(cell['std']):.1f}"
+    assert "84.2 ± 1.0" in line, "the paper's value for Cora"
+    assert len([line for line in text.splitlines() if line[:2] in ("1.", "2.", "3.", "4.", "5.")]) >= 3
 
 
 def test_the_readme_keeps_everything_outside_the_marks(tmp_path: Path):

@@ -18,7 +18,7 @@ from cgnn.pipeline.config import (
     validate,
 )
 from cgnn.pipeline.data import graph_arguments, has_fixed_split, own_graph_digest, split_arguments
-from cgnn.pipeline.plan import curves, fidelity, profiles, runs, searches, sweeps
+from cgnn.pipeline.plan import fidelity, profiles, runs, searches, sweeps
 
 OVERLAYS = ("quick", "nell_partial")
 
@@ -258,33 +258,38 @@ def test_every_problem_is_told_at_once():
 
 def test_the_full_config_states_the_tables_of_the_paper():
     config = load()
-    wanted = {(run.dataset, run.split_kind, run.model, run.source, run.preset): run.replicas for run in runs(config)}
+    wanted = {
+        (t.dataset, t.split_kind, t.model, t.hyperparameter_source, t.preset): run.replicas
+        for run in runs(config)
+        for t in [run.training]
+    }
     for dataset in ("cora", "citeseer", "pubmed"):
         for model in ("gcn", "gat", "cgnn_discrete", "cgnn", "cgnn_weight"):
             assert wanted[dataset, "fixed", model, "search", "released"] == 10
             assert wanted[dataset, "random", model, "search", "released"] == 15
     assert config["search"]["trials"] == 50
-    layers = {run.settings for run in runs(config) if run.model == "gcn_residual"}
-    assert layers == {(("layers", n),) for n in (2, 4, 8, 16)}
+    layers = {run.training.settings for run in runs(config) if run.training.model == "gcn_residual"}
+    assert layers == {(("layers", n),) for n in ("2", "4", "8", "16")}
     assert (
-        {point.dataset for point in sweeps(config)}
+        {point.training.dataset for point in sweeps(config)}
         == {point.dataset for point in profiles(config)}
         == {"cora", "pubmed"}
     )
-    assert {variant.dataset for variant in fidelity(config)} == {"cora", "citeseer", "pubmed"}
+    assert {variant.training.dataset for variant in fidelity(config)} == {"cora", "citeseer", "pubmed"}
     assert all(variant.replicas >= 10 for variant in fidelity(config))
 
 
 def test_a_switch_may_be_tried_on_some_datasets_only():
-    config = overlay(load([]), {"fidelity": {"variants": {"paper": {"datasets": ["cora"]}}}})
-    assert [item.dataset for item in fidelity(config) if item.variant == "paper"] == ["cora"]
-    assert {item.dataset for item in fidelity(config) if item.variant == "released"} == {"cora", "citeseer", "pubmed"}
+    config = overlay(load([]), {"fidelity": {"variants": {"alpha-tabulated": {"datasets": ["cora"]}}}})
+    found = {(item.training.variant, item.training.dataset) for item in fidelity(config)}
+    assert {dataset for variant, dataset in found if variant == "alpha-tabulated"} == {"cora"}
+    assert {dataset for variant, dataset in found if variant == "derivative-paper"} == {"cora", "citeseer", "pubmed"}
 
 
 @pytest.mark.parametrize("name", [None, *OVERLAYS])
 def test_no_two_jobs_of_a_config_write_the_same_file(name):
     config = load([f"config/{name}.yaml"] if name else [])
-    folders = [t.folder for kind in (runs, sweeps, fidelity, curves) for t in kind(config)]
+    folders = [t.folder for kind in (runs, sweeps, fidelity) for t in kind(config)]
     folders += [search.folder for search in searches(config)] + [point.file for point in profiles(config)]
     assert len(folders) == len(set(folders))
 

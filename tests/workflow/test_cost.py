@@ -23,7 +23,7 @@ def config(tmp_path: Path) -> dict:
             "protocol": {"seeds": 4, "epochs": 100},
             "experiments": off | wanted,
             "residual": {
-                "models": ["gcn_residual"],
+                "models": {"gcn_residual_plain": False},
                 "layers": [4],
                 "datasets": ["cora"],
                 "seeds": 2,
