@@ -64,6 +64,7 @@ def measure(point: Point, thread_count: int) -> dict[str, Any]:
     from benchmarks.ours import Floor, OurEpoch
     from benchmarks.problem import community_problem, synthetic_problem
     from benchmarks.timing import threads, timed
+    from cgnn.models.sparse_input import SparseInput
     from cgnn.training.device import PeakMemory
 
     started = time.perf_counter()
@@ -81,7 +82,7 @@ def measure(point: Point, thread_count: int) -> dict[str, Any]:
             epoch()
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         gc.collect()
-        features = epoch.model.encoder._prepare(problem.data.x, torch.float32)
+        features = SparseInput.build(problem.data.x)
         floor = Floor(problem, settings, point.solver, features)
         floor()
         rounds = 2 if point.nodes >= HUGE else 4 if point.nodes >= LARGE else 9

@@ -67,10 +67,10 @@ def community_graph(nodes: int, seed: int = 0) -> Graph:
     that ten million nodes are possible.
     """
     rng = np.random.default_rng(seed)
-    labels = rng.permutation(np.arange(nodes, dtype=np.int64) % CLASSES)
-    members = np.argsort(labels, kind="stable")
-    position = np.empty_like(members)
+    members = rng.permutation(nodes)
+    position, labels = np.empty_like(members), np.empty_like(members)
     position[members] = np.arange(nodes)
+    labels[members] = np.arange(nodes) * CLASSES // nodes
     source = rng.integers(nodes, size=round(nodes * DEGREE / 2))
     start = position[source] // COMMUNITY * COMMUNITY
     inside = members[start + rng.integers(np.minimum(COMMUNITY, nodes - start))]

@@ -47,7 +47,7 @@ def test_the_pages_example_trains_and_changes_no_other_fingerprint(project: Path
     save_graph(generate("synthetic", Parameters(nodes=300, classes=3)), tmp_path / "graph.npz")
     words = ["--dataset", "synthetic", "--graph", "graph.npz", "--model", "ssgc", "--epochs", "30"]
     words += ["--set", "jump=0.1", "--out", "ssgc.csv"]
-    assert "synthetic fixed ssgc released: test " in python("-m", "cgnn", "train", *words)
+    assert "synthetic fixed ssgc released, published hyperparameters: test " in python("-m", "cgnn", "train", *words)
     with open(tmp_path / "ssgc.csv", encoding="utf-8", newline="") as stream:
         (row,) = csv.DictReader(stream)
     assert (row["status"], row["layers"], row["t1"], row["own"]) == ("ok", "16", "", "jump=0.1")

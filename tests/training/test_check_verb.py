@@ -9,6 +9,7 @@ from torch import nn
 
 from cgnn.__main__ import main
 from cgnn.models import registry
+from cgnn.models.records import ModelRecord
 from cgnn.training import check
 from cgnn.training.check import ModelCheck, check_memory
 
@@ -55,8 +56,9 @@ def only(monkeypatch):
             module = types.ModuleType(f"check_{model.__name__.lower()}")
             module.build = lambda data, hyperparameters, fidelity, model=model, **options: model(data)
             monkeypatch.setitem(sys.modules, module.__name__, module)
-            entries[model.__name__.lower()] = registry.ModelEntry(module.__name__, model.__name__, "discrete")
+            entries[model.__name__.lower()] = ModelRecord(module.__name__, model.__name__, "discrete")
         monkeypatch.setattr(registry, "MODELS", entries)
+        monkeypatch.setattr(registry, "RECORDS", entries)
 
     return use
 

@@ -9,8 +9,20 @@ from cgnn.paper.fidelity import Fidelity
 
 
 def profile(graph: Path, out: Path, *arguments: str, expect: int = 0) -> dict:
-    words = ["profile", "--dataset", "cora", "--graph", str(graph), "--epochs", "3", "--warmup", "1", "--out", str(out)]
-    assert main([*words, *arguments]) == expect
+    words = [
+        "profile",
+        "--dataset",
+        "small",
+        "--graph",
+        str(graph),
+        "--epochs",
+        "3",
+        "--warmup",
+        "1",
+        "--out",
+        str(out),
+    ]
+    assert main([*words, "--out", str(out), *arguments]) == expect
     return json.loads(out.read_text()) if expect == 0 else {}
 
 

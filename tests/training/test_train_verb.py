@@ -187,7 +187,7 @@ def test_the_last_line_sums_up(train: Callable[..., Path], capsys: pytest.Captur
         (("--model", "cgn"), "found 'cgn'; did you mean cgnn?"),
         (("--model", "gcn", "--preset", "best"), "preset: found 'best'"),
         (("--model", "cgnn", "--switch", "alpha=3"), "switch alpha: found '3'"),
-        (("--model", "gcn", "--set", "depth=3"), "--set depth: gcn does not read it; gcn reads lr"),
+        (("--model", "gcn", "--set", "depth=3"), "--set: unknown hyperparameter 'depth'; there are lr"),
         (("--model", "gcn", "--replicas", "5:5"), "--replicas: found '5:5'"),
         (("--model", "gcn", "--device", "gpu"), "device: found 'gpu'"),
         (("--model", "gcn", "--hyperparameters", "no.yaml"), "no.yaml: no such file"),
