@@ -20,7 +20,8 @@ import yaml
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.slurm, pytest.mark.xdist_group("slurm"), pytest.mark.usefixtures("cluster")]
 
-OFF = {name: False for name in ("gode", "published", "published_random", "paper_fixed", "paper_random")}
+PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+OFF = {name: False for name in PAPER["experiments"]}
 EMPTY = {"datasets": []}
 SMALL = {
     "results": "results/test",
@@ -33,7 +34,7 @@ SMALL = {
     },
     "experiments": OFF | {"main": {"models": ["cgnn"], "splits": ["fixed"], "hyperparameters": "search"}},
     "residual": {"layers": []},
-    "search": {"trials": 2, "epochs": {"default": 3}},
+    "search": {"trials": 2, "finalists": 1, "replicas": 1, "epochs": {"default": 3}},
     "sweeps": EMPTY,
     "fidelity": EMPTY,
     "curves": EMPTY,
@@ -46,25 +47,16 @@ WHOLE = SMALL | {
     "sweeps": {
         "datasets": ["synthetic"], "seeds": 1, "epochs": {"default": 2},
         "layers": {"models": [], "values": [2]}, "t1": {"models": ["cgnn"], "values": [1]},
+        "readings": {name: False for name in PAPER["sweeps"]["readings"]},
     },
     "profiles": {
         "datasets": ["synthetic"], "epochs": 1, "layers": [2], "t1": [1],
-        "methods": {
-            name: False
-            for name in (
-                *("gat", "cgnn_discrete", "gcn_residual", "cgnn_exact_recompute", "cgnn_adjoint"),
-                *("cgnn_dopri5", "cgnn_weight_exact", "cgnn_weight_dopri5"),
-            )
-        },
+        "methods": {name: False for name in PAPER["profiles"]["methods"] if name not in ("gcn", "cgnn_exact")},
     },
     "fidelity": {
         "datasets": ["synthetic"], "seeds": 1,
         "variants": {
-            name: False
-            for name in (
-                *("paper", "derivative-paper", "source_gradient-flows", "features-rows", "weight-released"),
-                *("weight-paper", "weight_clamp-open", "augmentation-none", "discrete-released", "discrete_steps-50"),
-            )
+            name: False for name in PAPER["fidelity"]["variants"] if name not in ("released", "alpha-tabulated")
         },
     },
     "curves": {"datasets": ["synthetic"], "models": ["cgnn"], "seeds": 1},
@@ -131,7 +123,7 @@ def test_the_dag_runs_through_sbatch_with_the_results_of_a_local_run(copy_projec
     jobs = ended_jobs(project, comment="Comment", account="Account", tres="AllocTRES")
     assert [job["comment"].split("_wildcards")[0] for job in jobs] == [
         "rule_search_hyperparameters",
-        "rule_train_model",
+        "rule_train",
     ]
     assert {job["state"] for job in jobs} == {"COMPLETED"}
     assert {job["account"] for job in jobs} == {"paper"}
@@ -175,7 +167,7 @@ def test_a_job_over_its_time_limit_comes_back_with_more_time_and_memory(copy_pro
         "    pathlib.Path('hung').touch()\n"
         "    time.sleep(600)",
     )
-    process = project.start(project.on_slurm("runs", "--set-resources", "train_model:runtime=attempt"))
+    process = project.start(project.on_slurm("runs", "--set-resources", "train:runtime=attempt"))
     project.finish(process)
     assert project.results() == local_results(config, "runs")
     jobs = ended_jobs(project, limit="Timelimit", memory="ReqMem")

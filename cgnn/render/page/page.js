@@ -1,8 +1,10 @@
 "use strict";
-(() => {
+(async () => {
   const find = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const data = JSON.parse(find("#data").textContent);
+  const packed = Uint8Array.from(atob(find("#data").textContent), (sign) => sign.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const data = JSON.parse(await new Response(unpacked).text());
   const make = (tag, attributes = {}, text = "") => {
     const svg = ["svg", "line", "circle", "path", "text", "g", "title"].includes(tag);
     const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
