@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from cgnn.errors import UserError
-from cgnn.paper.reported import CLAIMED
 from cgnn.pipeline import plan
 from cgnn.pipeline.config import active_datasets
+from cgnn.pipeline.data import own_path
 from cgnn.render.catalogue import CLAIMS_INPUTS, FIGURE_FORMATS, FIGURES, INPUTS, TABLE_FORMATS, TABLES, Product
 from cgnn.results.schema import recorded_path, seconds_path
 
@@ -113,7 +113,8 @@ def outputs_of(config: Mapping[str, Any], bench: Path = Path(BENCH)) -> Outputs:
     products |= {"reported": REPORTED}
     products |= {"graphs": [f"{results}/data/{dataset}/graph.npz" for dataset in active_datasets(config)]}
     products |= {"summary": f"{results}/summary.csv"} if "runs" in collected else {}
-    if set(active_datasets(config)) & set(CLAIMED):  # else there is nothing to compare with the paper
+    if any(own_path(config, dataset) is None for dataset in active_datasets(config)):
+        # With graphs of your own alone there is nothing to compare with the paper.
         products |= {"claims": f"{results}/claims.json"}
         products |= {"bench": f"{results}/bench.json"} if bench.is_file() else {}
     return Outputs(

@@ -45,8 +45,8 @@ def kill_verb(process: subprocess.Popen, verb: str) -> None:
 
 
 def long_training(project):
-    """Four replicas of about a second each in one job."""
-    project.configure(protocol__random_splits=4, protocol__epochs=250, jobs__replicas_per_job=4)
+    """Four replicas of several seconds each in one job: longer than a snakemake takes to start."""
+    project.configure(protocol__random_splits=4, protocol__epochs=1500, jobs__replicas_per_job=4)
 
 
 def undisturbed(project, target: str, tmp_path: Path) -> bytes:
@@ -102,7 +102,8 @@ def test_a_killed_search_goes_on_with_the_next_trial_and_finds_the_same_best(pro
     finished = int(progress.read_text().split('"finished": ')[1].split(",")[0])
     again = project.snakemake(f"{SEARCH}/best.yaml")
     assert again.returncode == 0, again.stdout
-    assert f"4 trials ({4 - finished} new, 0 failed)" in again.stdout
+    # One replica per trial, and one further replica of each of the two finalists.
+    assert f"4 trials ({4 + 2 - finished} new replicas, 0 trials failed)" in again.stdout
     rows = list(csv.DictReader((project.path / SEARCH / "trials.csv").open()))
     assert [row["trial"] for row in rows] == [str(i) for i in range(4)]
     best = (project.path / SEARCH / "best.yaml").read_bytes()

@@ -18,7 +18,10 @@ AFTER_RUNS = {
     "write_scorecard": {"index.html"},
 }
 #: Products that read runs.csv or the claims.
-TABLES_OF_RUNS = {"fixed_splits", "random_splits", "hyperparameters", "gcn_residual", "claims"}
+TABLES_OF_RUNS = {
+    *("fixed_splits", "random_splits", "split_rules", "propagation", "fidelity"),
+    *("hyperparameters", "gcn_residual", "claims"),
+}
 
 
 def tables(*names):
@@ -118,7 +121,7 @@ def test_a_further_seed_computes_that_seed_and_the_aggregates(finished):
     planned = finished.planned()
     assert planned.pop("train") == {f"{RUNS}/fixed/{model}/released/search/2-2.csv" for model in ("gcn", "cgnn")}
     assert planned.pop("build_table") == tables(*TABLES_OF_RUNS)
-    assert planned.pop("draw_figure") == figures("speed_accuracy")
+    assert planned.pop("draw_figure") == figures("speed_accuracy", "forest", "forest_compact")
     assert planned == AFTER_RUNS
 
 

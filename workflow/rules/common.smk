@@ -11,7 +11,6 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from cgnn.analysis.rows import load_rows
 from cgnn.errors import UserError
 from cgnn.paper.fidelity import preset
 from cgnn.pipeline import provenance, resources
@@ -19,7 +18,6 @@ from cgnn.pipeline.closing import closing
 from cgnn.pipeline.config import active_datasets, check_files, validate
 from cgnn.pipeline.freeze import freeze, frozen_config, frozen_path
 from cgnn.pipeline.outputs import BENCH, REPORTED, outputs_of
-from cgnn.render.budget import preview_text
 from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, PAGE_FILES, TABLE_FORMATS, TABLES
 from cgnn.training.gpus import visible_gpus
 
@@ -85,6 +83,9 @@ onstart:
 
 
 onsuccess:
+    from cgnn.analysis.rows import load_rows  # here, since pandas takes long to import
+    from cgnn.render.budget import preview_text
+
     if (Path(config["results"]) / "runs.csv").is_file():
         preview = preview_text(load_rows(Path(config["results"]) / "runs.csv"))
         lines = closing(config["results"], preview, time.monotonic() - STARTED)
