@@ -90,7 +90,7 @@ def overview() -> str:
 
 
 def make_robust() -> None:
-    """Print characters that the terminal cannot encode (✓ in Latin-1) as `?`; let Orion's GitPython work without git."""
+    """Print characters that the terminal cannot encode as `?`, and let Orion's GitPython work without git."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

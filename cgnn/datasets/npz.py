@@ -18,7 +18,9 @@ SMALL_BYTES = 1 << 30
 LARGEST_RATIO = 100
 
 
-def read_npz(path: Path | str, *, made_by: str = "`cgnn graph DATASET --out {path}` writes it") -> dict[str, np.ndarray]:
+def read_npz(
+    path: Path | str, *, made_by: str = "`cgnn graph DATASET --out {path}` writes it"
+) -> dict[str, np.ndarray]:
     """All arrays of an npz. Pickled objects, impossible sizes and arrays that exceed the memory are refused."""
     path = Path(path)
     if not path.is_file():

@@ -72,7 +72,7 @@ def degree_for(c: np.ndarray, scale: float, tolerance: float) -> int:
 
 @lru_cache(maxsize=1024)
 def coefficients(t1: float, function: Function, derivative: str, bound: float, tolerance: float) -> tuple[float, ...]:
-    """c_0 … c_{K−1} with f(M) = Σ c_k T_k(X), in float64, because rounding t1 to float32 alone adds an error of 5e-7."""
+    """c_0 … c_{K−1} with f(M) = Σ c_k T_k(X), in float64: rounding t1 to float32 alone adds an error of 5e-7."""
     matrix, z = cosine_transform(t1, bound, derivative)
     samples = solution_of(z, t1, function)
     c = matrix @ samples

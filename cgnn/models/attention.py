@@ -144,7 +144,7 @@ class _Attention(torch.autograd.Function):
 
 
 def _on_edges(pattern: Tensor, left: Tensor, right: Tensor) -> Tensor:
-    """⟨left_i, right_j⟩ for the pattern's entries; on a CPU twice as fast as gathering both sides, without the memory."""
+    """⟨left_i, right_j⟩ for the pattern's entries; on a CPU twice as fast as gathering both sides, with less memory."""
     if pattern.values().numel() > pattern.numel():  # torch's kernel refuses that many parallel edges
         row = torch.repeat_interleave(pattern.crow_indices().diff())
         return (left[row] * right[pattern.col_indices()]).sum(dim=-1)

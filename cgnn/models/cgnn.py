@@ -101,8 +101,8 @@ class CGNN(nn.Module):
         """Reinitialise all parameters.
 
         Args:
-            generators (sequence of torch.Generator, optional): one random stream per replica, so that the initial values
-                of a replica do not depend on the other replicas. By default torch's global stream.
+            generators (sequence of torch.Generator, optional): one random stream per replica, so that the initial
+                values of a replica do not depend on the other replicas. By default torch's global stream.
         """
         self.encoder.reset_parameters(generators)
         self.conv.reset_parameters()

@@ -159,7 +159,7 @@ class CGNNConv(nn.Module):
             raise UserError(f"x: found {x.shape[-1]} columns, expected {self.channels}")
         if self.num_nodes not in (None, x.shape[0]):
             raise UserError(
-                f"x: found {x.shape[0]} nodes, expected {self.num_nodes}; with num_nodes=None the layer works on any graph"
+                f"x: found {x.shape[0]} nodes, expected {self.num_nodes}; use num_nodes=None for graphs of any size"
             )
         check_graph_type(edge_index)
         check_device("x", x, self.theta)
