@@ -38,7 +38,7 @@ class OwnHyperparameter:
 
     def __post_init__(self) -> None:
         if self.name in TYPES or not self.name.isidentifier():
-            raise ValueError(f"{self.name!r} cannot name a hyperparameter of one model: it is already used or not an identifier")
+            raise ValueError(f"{self.name!r} cannot name a hyperparameter: it is already used or not an identifier")
         self.check(self.default, "default")
 
     @property
@@ -198,7 +198,7 @@ def to_mapping(hyperparameters: Hyperparameters) -> dict[str, Value]:
 
 
 def load(path: Path | str, own: Sequence[OwnHyperparameter] = ()) -> Hyperparameters:
-    """Read ``best.yaml``: a flat mapping, or a mapping under the key ``hyperparameters`` next to notes of the search."""
+    """Read ``best.yaml``: a flat mapping, or one under the key ``hyperparameters`` next to notes of the search."""
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -16,7 +16,7 @@ Config = Mapping[str, Any]
 
 
 def options_of(config: Config, dataset: str) -> Mapping[str, Any]:
-    """The dataset's mapping in the config: ``path`` and ``features`` of your own graph, or parameters of ``synthetic``."""
+    """The dataset's mapping in the config: ``path`` and ``features`` of your graph, or parameters of ``synthetic``."""
     options = config["datasets"][dataset]
     return options if isinstance(options, Mapping) else {}
 

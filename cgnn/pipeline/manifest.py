@@ -93,7 +93,7 @@ def check_made_by_publish(target: Path) -> None:
     """Refuse a folder with files but without a manifest, because `cgnn publish` did not create it."""
     if target.is_dir() and any(target.iterdir()) and not (target / MANIFEST).is_file():
         raise UserError(
-            f"{target}: contains files that `cgnn publish` did not record (there is no {MANIFEST}). Nothing was changed. "
+            f"{target}: has files that `cgnn publish` did not record (there is no {MANIFEST}). Nothing was changed. "
             "Choose an empty or new folder with --out. If an earlier version published this folder, "
             f"run `python -m cgnn publish --adopt --out {target}` once."
         )

@@ -40,7 +40,7 @@ def training_fingerprint(model: str, fidelity: Fidelity) -> str:
 
 
 def profile_fingerprint(method: str, fidelity: Fidelity) -> str:
-    """Fingerprint of ``python -m cgnn profile``; a method is a model, or a CGNN model with a solver (``cgnn_adjoint``)."""
+    """Fingerprint of ``python -m cgnn profile``; a method is a model, or a CGNN model with a solver."""
     return model_fingerprint("profile", *registry.resolve_method(method, fidelity))
 
 

@@ -33,7 +33,7 @@ FIGURE_FORMATS = ("pdf", "svg", "png", "json")
 
 @dataclass(frozen=True)
 class Product:
-    """One table or figure: the module with its ``build`` or ``draw``, and that function's required and optional inputs."""
+    """One table or figure: the module with its ``build`` or ``draw``, and the required and optional inputs."""
 
     module: str
     label: str
