@@ -12,7 +12,9 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="output image; the suffix sets the format")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="output image; the suffix sets the format"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -14,7 +14,9 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--results", type=Path, default=Path("results/paper"), help="results of the run (results/paper)")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results/paper"), help="results of the run (results/paper)"
+    )
     parser.add_argument("--out", type=Path, default=Path("results/published"), help="target folder (results/published)")
     parser.add_argument("--readme", type=Path, default=Path("README.md"), help="page whose headline is updated")
     parser.add_argument("--files-only", action="store_true", help="update no pages")

@@ -68,7 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--best-out", required=True, type=Path, metavar="best.yaml")
     parser.add_argument("--plots", type=Path, metavar="DIR")
     parser.add_argument(
-        "--plotlyjs", type=Path, metavar="FILE", help="plotly.js file shared by all plots; default: one copy in each page"
+        "--plotlyjs",
+        type=Path,
+        metavar="FILE",
+        help="plotly.js file shared by all plots; default: one copy in each page",
     )
 
 

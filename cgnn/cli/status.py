@@ -12,7 +12,9 @@ from cgnn.training.record import positive
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="overlays, as for snakemake")
-    parser.add_argument("--cores", type=positive, default=os.cpu_count() or 1, help="cores for which the remaining time is estimated")
+    parser.add_argument(
+        "--cores", type=positive, default=os.cpu_count() or 1, help="cores for which the remaining time is estimated"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

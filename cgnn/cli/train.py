@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_training_arguments(parser)
     parser.add_argument("--graph", metavar="graph.npz", help="written by `cgnn graph`; default: from the cache")
     parser.add_argument("--splits", metavar="DIR", type=Path, help="folder of fixed.json, random00.json, …")
-    parser.add_argument("--replicas", default="0:1", metavar="FIRST:END", help="half-open range (0:10 is ten replicas), or one number")
+    parser.add_argument(
+        "--replicas", default="0:1", metavar="FIRST:END", help="half-open range (0:10 is ten replicas), or one number"
+    )
     add_machine_arguments(parser)
     parser.add_argument(
         "--side-by-side", action=argparse.BooleanOptionalAction, help="train replicas together; default: on CUDA only"

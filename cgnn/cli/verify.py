@@ -18,7 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, default=Path("results/published"), help="default: results/published")
     parser.add_argument("--rows", type=int, default=5, help="how many rows to recompute (5)")
     parser.add_argument("--seed", type=int, help="draw the same rows again; default: new ones each time")
-    parser.add_argument("--seconds", type=float, default=120, help="total time; rows that take longer than their share are left out")
+    parser.add_argument(
+        "--seconds", type=float, default=120, help="total time; rows that take longer than their share are left out"
+    )
     parser.add_argument("--all", action="store_true", help="draw from all rows, however long they take")
 
 

@@ -18,7 +18,7 @@ PREFIX = "ind.nell.0.001"
 RECOVERED = "recovered_ally_labels.0.001.tsv"
 NOTE = (
     "NELL with 3,575 of its 9,891 labels: the graph and the features are NELL's, but the file with the other "
-    "labels (ally) was not to be had; the labels here are those of the test and training files and those "
+    "labels (ally) was unavailable; the labels here are those of the test and training files and those "
     "recovered from the label files of NELL's other public splits"
 )
 

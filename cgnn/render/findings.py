@@ -36,7 +36,7 @@ class Numbers:
         variant: str = "",
         column: str = "test_accuracy",
     ) -> str:
-        """A cell of Tables 2 and 3 or, with a variant, of the residual GCN; ``column`` selects another selection rule."""
+        """A cell of Tables 2 and 3 or, with a variant, of the residual GCN; ``column`` is the selection rule."""
         wanted = {
             "dataset": dataset,
             "model": model,

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from cgnn.training.experiment import Experiment
     from cgnn.training.replicas import Outcome
 
-#: One cell of a table or point of a figure; its replicas share these.
+#: Columns that identify one cell of a table or point of a figure; its replicas share them.
 CELL = ("dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant")
-#: One row: no two rows of a file may agree in all of these.
+#: Columns that identify one row: no two rows of a file may agree in all of these.
 IDENTITY = (*CELL, "replica")
 RESULTS = (
     "status",

@@ -76,7 +76,7 @@ def check_target(out: Path, wanted: list[dict[str, Any]]) -> None:
         if tuple(row.get(name) for name in IDENTITY) not in keys:
             found = ", ".join(f"{name} {row[name]}" for name in IDENTITY if row.get(name))
             raise UserError(
-                f"--out {out}: it contains a row of another training ({found}), which would be lost; choose another file "
+                f"--out {out}: it has a row of another training ({found}), which would be lost; choose another file "
                 "or delete this one"
             )
 

@@ -43,9 +43,9 @@ def make_deterministic(threads: int) -> None:
     # treated as 0. This is set before torch starts its threads, which inherit it.
     torch.set_flush_denormal(True)
     torch.set_num_threads(threads)
-    # cuBLAS reads it at its first product; without it two streams may add in another order.
+    # cuBLAS reads this at its first product; without it the order of sums may differ.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    # As use_deterministic_algorithms(True, warn_only=True), which would import torch's compiler first: 1 s per job.
+    # Same as use_deterministic_algorithms(True, warn_only=True), which would import torch's compiler (1 s per job).
     torch.set_deterministic_debug_mode("warn")
     # Otherwise torch fills every new tensor with NaN, which takes time and is not needed here.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]

@@ -133,7 +133,9 @@ def pairs(texts: Sequence[str], option: str) -> Pairs:
 
 def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that ``Training.arguments`` writes and ``Training.from_arguments`` reads."""
-    parser.add_argument("--dataset", required=True, help="name of the dataset; seeds and published settings depend on it")
+    parser.add_argument(
+        "--dataset", required=True, help="name of the dataset; seeds and published settings depend on it"
+    )
     parser.add_argument(
         "--split", default="fixed", help="fixed; random, pool or component (replica i on split i); or a name: random03"
     )

@@ -128,7 +128,8 @@ def split_tensors(data: GraphTensors, splits: Sequence[Split]) -> SplitTensors:
         nodes = np.concatenate([split.train, split.validation, split.test])
         if nodes.min() < 0 or nodes.max() >= data.num_nodes:
             raise UserError(
-                f"split {split.name}: contains node {nodes.max()}, but the graph has {data.num_nodes}; was it made for another graph?"
+                f"split {split.name}: contains node {nodes.max()}, but the graph has {data.num_nodes} nodes; "
+                "was it made for another graph?"
             )
     train, evaluated = (
         torch.from_numpy(data.position[np.stack(nodes)]).to(data.x.device)

@@ -32,7 +32,7 @@ def test_one_switch_can_be_flipped_alone():
     ("name", "switches", "complaint"),
     [
         ("relased", {}, "preset: found 'relased', expected one of released, paper"),
-        ("released", {"alfa": "sigmoid"}, "switch 'alfa' does not exist; there are derivative, alpha"),
+        ("released", {"alfa": "sigmoid"}, "switch 'alfa' does not exist; expected one of derivative, alpha"),
         ("released", {"alpha": "sigmod"}, "switch alpha: found 'sigmod', expected one of tabulated, sigmoid"),
     ],
 )

@@ -90,7 +90,7 @@ def test_a_folder_that_publish_did_not_make_is_refused(results: Path, tmp_path: 
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "page.md").write_text("a page")
-    assert_refused(results, docs, "holds files that", watched=tmp_path)
+    assert_refused(results, docs, "has files that", watched=tmp_path)
 
 
 @pytest.mark.parametrize("target", [".", "..", "../.."])
@@ -240,7 +240,7 @@ def test_adopting_gives_a_changed_file_the_commit_of_the_code_that_is_here(
 def test_a_folder_without_rows_is_not_adopted(tmp_path: Path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "page.md").write_text("a page")
-    with pytest.raises(UserError, match=r"holds no runs\.csv"):
+    with pytest.raises(UserError, match=r"contains no runs\.csv"):
         adopt(tmp_path / "docs")
 
 
@@ -308,7 +308,7 @@ def test_the_readme_keeps_everything_outside_the_marks(tmp_path: Path):
     renew_readme(readme, "new")
     assert readme.read_text() == f"# Title\n{BEGIN}\nnew\n{END}\nafter\n"
     readme.write_text("# no marks\n")
-    with pytest.raises(UserError, match="expected the marks"):
+    with pytest.raises(UserError, match="expected the markers"):
         renew_readme(readme, "new")
 
 

@@ -50,7 +50,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_rows_recomputed_on_the_same_machine_are_equal_to_the_bit(tree: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["verify", "--results", str(tree), "--rows", "2"]) == 0
-    assert "2 equal to the bit, 0 within tolerance, 0 not confirmed" in capsys.readouterr().out
+    assert "2 bit-identical, 0 within tolerance, 0 not confirmed" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -105,7 +105,7 @@ def test_a_server_that_sends_a_byte_now_and_then_is_given_up_at_the_deadline(web
 
 def test_more_bytes_than_expected_are_refused_announced_or_not(web, tmp_path):
     web.files["/file"] = BODY
-    with pytest.raises(NetworkError, match=r"1,024,000 bytes are announced, expected at most 1,000"):
+    with pytest.raises(NetworkError, match=r"announces 1,024,000 bytes, expected at most 1,000"):
         download(f"{web.url}/file", tmp_path / "file", max_bytes=1000, **QUICK)
     web.trouble["/endless"] = ["endless"]
     with pytest.raises(NetworkError, match=r"more than 1,000,000 bytes arrived"):

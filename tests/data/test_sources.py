@@ -132,7 +132,7 @@ def test_a_flat_mirror_serves_as_well(mirror, tmp_path):
 
 
 def test_nell_without_its_labels_says_that_nell_partial_exists(mirror, tmp_path):
-    with pytest.raises(UserError, match=r"lacks nell/ind\.nell\.0\.001\.ally.*\n.*nell_partial is the same graph"):
+    with pytest.raises(UserError, match=r"lacks nell/ind\.nell\.0\.001\.ally.*\n.*nell_partial, the same graph"):
         fetch("nell", cache=tmp_path, sources=[Mirror(mirror)])
 
 

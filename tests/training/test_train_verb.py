@@ -97,7 +97,7 @@ def test_rows_of_another_training_are_never_overwritten(
     before = train("--model", "gcn", "--replicas", "0:2", *QUICK).read_bytes()
     for arguments in (("--model", "cgnn"), ("--model", "gcn", "--replicas", "2:3"), ("--model", "gcn")):
         out = train(*arguments, *QUICK, expect=2)
-        assert "it holds a row of another training" in capsys.readouterr().err
+        assert "it has a row of another training" in capsys.readouterr().err
         assert out.read_bytes() == before
     assert train("--model", "gcn", "--replicas", "0:2", *QUICK).read_bytes() == before, "the same command may repeat"
 
@@ -187,13 +187,13 @@ def test_the_last_line_sums_up(train: Callable[..., Path], capsys: pytest.Captur
         (("--model", "cgn"), "found 'cgn'; did you mean cgnn?"),
         (("--model", "gcn", "--preset", "best"), "preset: found 'best'"),
         (("--model", "cgnn", "--switch", "alpha=3"), "switch alpha: found '3'"),
-        (("--model", "gcn", "--set", "depth=3"), "--set: unknown hyperparameter 'depth'; there are lr"),
+        (("--model", "gcn", "--set", "depth=3"), "--set: unknown hyperparameter 'depth'; expected one of lr"),
         (("--model", "gcn", "--replicas", "5:5"), "--replicas: found '5:5'"),
         (("--model", "gcn", "--device", "gpu"), "device: found 'gpu'"),
         (("--model", "gcn", "--hyperparameters", "no.yaml"), "no.yaml: no such file"),
         (("--model", "cgnn_weight", "--split", "random"), "prints no hyperparameters for cgnn_weight"),
-        (("--model", "gcn", "--set", "t1=3"), "--set t1: gcn does not read it"),
-        (("--model", "gcn", "--switch", "alpha=tabulated"), "--switch alpha: gcn does not read it"),
+        (("--model", "gcn", "--set", "t1=3"), "--set t1: gcn does not use it"),
+        (("--model", "gcn", "--switch", "alpha=tabulated"), "--switch alpha: gcn does not use it"),
     ],
 )
 def test_mistakes_are_named(

@@ -134,8 +134,8 @@ def written(folder, name, text):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("protocol:\n  seeds: 1\n  epochs: 3\n  seeds: 2\n", r"line 4: .*'seeds' stands twice, first in line 2"),
-        ("results: a\ncache: b\nresults: c\n", r"line 3: .*'results' stands twice, first in line 1"),
+        ("protocol:\n  seeds: 1\n  epochs: 3\n  seeds: 2\n", r"line 4: .*'seeds' occurs twice, first in line 2"),
+        ("results: a\ncache: b\nresults: c\n", r"line 3: .*'results' occurs twice, first in line 1"),
         ("datasets: {cora: true, cora: false}\n", r"line 1: .*'cora' stands twice"),
         ("results: a\nsearch: {trials: 3\nresidual: 4\n", r"line 3: not valid YAML"),
         ("results: a\n\tcache: b\n", r"line 2: not valid YAML: .*'\\t'"),

@@ -70,7 +70,7 @@ def test_a_killed_training_keeps_its_finished_replicas_and_ends_with_the_same_ro
     again = project.snakemake(CHUNK)
     assert again.returncode == 0, again.stdout
     log = (project.path / RESULTS / "logs/runs/synthetic/random/cgnn/released/published/0-3.log").read_text()
-    assert f"{len(kept)} of 4 replicas were finished before" in log
+    assert f"{len(kept)} of 4 replicas were already finished" in log
     assert not journal(project)
     assert (project.path / CHUNK).read_bytes() == undisturbed(project, CHUNK, tmp_path)
 
@@ -88,7 +88,7 @@ def test_a_killed_snakemake_goes_on_after_the_unlock_that_its_message_names(proj
     again = project.snakemake(CHUNK)
     assert again.returncode == 0, again.stdout
     log = (project.path / RESULTS / "logs/runs/synthetic/random/cgnn/released/published/0-3.log").read_text()
-    assert f"{kept} of 4 replicas were finished before" in log
+    assert f"{kept} of 4 replicas were already finished" in log
     assert (project.path / CHUNK).read_bytes() == undisturbed(project, CHUNK, tmp_path)
 
 
