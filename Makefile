@@ -26,7 +26,7 @@ help:
 
 install: $(INSTALLED)
 
-# Installs if the content of the locks or of pyproject.toml has changed since the last installation, whatever their dates.
+# Installs if the content (not only the date) of the locks or of pyproject.toml has changed since the last installation.
 # --no-deps: the lock is complete except for torch, which has no hash because its build differs between indexes.
 $(INSTALLED): $(LOCKS)
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \

@@ -217,7 +217,7 @@ def test_adopting_records_a_folder_once_and_publishing_then_works(results: Path,
     assert_refused(results, target, "--adopt", watched=target)
     adopt(target, code=Path(__file__).parents[2])
     after = files_in(target)
-    del before[CRATE]  # it names the commit and the time of the run, which adopting records anew
+    del before[CRATE]  # it names the commit and the time of the run, which adopting records again
     assert {name: after[name] for name in before} == before
     assert "notes.txt" not in {entry.path for entry in read_manifest(target).files}
     publish(results, target)

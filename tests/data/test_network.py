@@ -80,13 +80,13 @@ def test_an_error_that_stays_is_given_up_with_its_reason(web, tmp_path):
     assert not (tmp_path / "file").exists()
 
 
-def test_a_file_that_is_not_there_is_asked_for_once(web, tmp_path):
+def test_a_missing_file_is_requested_once(web, tmp_path):
     with pytest.raises(NetworkError, match="HTTP 404"):
         download(f"{web.url}/file", tmp_path / "file", **QUICK)
     assert len(web.requests) == 1
 
 
-def test_a_server_that_hangs_is_given_up_soon(web, tmp_path):
+def test_a_server_that_hangs_is_abandoned_soon(web, tmp_path):
     web.files["/file"], web.trouble["/file"] = BODY, ["hang"] * 9
     with pytest.raises(NetworkError, match="ReadTimeout"):  # the server would hang until the end of the test
         download(f"{web.url}/file", tmp_path / "file", attempts=2, **QUICK)

@@ -226,7 +226,7 @@ def test_a_graph_cannot_be_taken_for_another_dataset(tmp_path):
 
 
 def test_a_bad_row_pointer_is_an_error_and_not_a_crash_of_the_interpreter(tmp_path):
-    """In a process of its own: SciPy reads outside its buffers when nobody checks."""
+    """In a separate process, because SciPy reads outside its buffers without a check."""
     indptr = np.array([0, 10**9, -(10**9), 2, 4])
     path = written(tmp_path, **(CSR | {"features_indptr": indptr}))
     command = [sys.executable, "-m", "cgnn", "graph", "mine", "--path", str(path), "--out", str(tmp_path / "g.npz")]

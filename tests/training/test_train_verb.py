@@ -102,7 +102,7 @@ def test_rows_of_another_training_are_never_overwritten(
     assert train("--model", "gcn", "--replicas", "0:2", *QUICK).read_bytes() == before, "the same command may repeat"
 
 
-def test_times_stand_beside_the_rows(train: Callable[..., Path]) -> None:
+def test_times_are_in_a_file_next_to_the_rows(train: Callable[..., Path]) -> None:
     out = train("--model", "gcn", "--replicas", "0:2", *QUICK)
     times = rows(out.with_suffix(".seconds.csv"))
     assert [row["replica"] for row in times] == ["0", "1"]
@@ -144,7 +144,7 @@ def test_a_journal_of_other_settings_is_not_used(train: Callable[..., Path], tmp
     assert journal.find(0, {"lr": 0.1, "code_fingerprint": "b"}) is None
 
 
-def test_code_that_is_not_what_the_dag_asked_for_is_refused(
+def test_code_that_differs_from_the_planned_code_is_refused(
     train: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     from cgnn.paper.fidelity import preset

@@ -220,7 +220,7 @@ def test_the_config_for_ones_own_graph_needs_only_a_path(own_graph):
     config = overlay(config, {"datasets": {"mine": {"path": str(own_graph / "plain.npz")}}})
     validate(config)
     assert active_datasets(config) == ["mine"]
-    # Every section but experiments asks for nothing.
+    # Every section except experiments is empty.
     for section in ("sweeps", "profiles", "fidelity", "curves"):
         assert config[section]["datasets"] == []
     assert [block["splits"] for block in active(config["experiments"]).values()] == [["random"]]

@@ -1,4 +1,4 @@
-"""Measured seconds count as they are, what is missing by the epochs that were timed, and what is unknown is said."""
+"""Finished work counts with its measured seconds, missing work by timed epochs; unknown times are reported."""
 
 from pathlib import Path
 

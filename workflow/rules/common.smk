@@ -38,7 +38,7 @@ except UserError as error:
 config["results"] = config["results"].rstrip("/")
 JOBS = config["jobs"]
 DATASETS = active_datasets(config)
-# Resolved here and frozen with the config, because a cluster node may have other GPUs than the machine that starts the run.
+# Resolved here and frozen with the config, because a cluster node may have other GPUs than this machine.
 JOBS["gpu_request"] = resources.gpu_request(JOBS, len(visible_gpus()))
 GPU = resources.gpu_resources(JOBS)
 MEMORY_LIMIT = f"--memory-limit {JOBS['memory_limit_mb']}" if JOBS["memory_limit_mb"] else ""
