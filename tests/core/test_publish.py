@@ -274,7 +274,7 @@ def test_the_commit_of_a_copy_of_the_code_is_the_newest_that_holds_it(tmp_path: 
 
 def test_publishing_an_empty_folder_says_what_to_do(tmp_path: Path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UserError, match="holds no results"):
+    with pytest.raises(UserError, match="contains no results"):
         publish(tmp_path / "empty", tmp_path / "published")
 
 
