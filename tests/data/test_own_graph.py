@@ -221,7 +221,7 @@ def test_a_graph_of_ones_own_cannot_take_the_name_of_a_built_in_dataset(tmp_path
 def test_a_graph_cannot_be_taken_for_another_dataset(tmp_path):
     save_graph(read_own("mine", written(tmp_path)), tmp_path / "g.npz")
     assert load_graph(tmp_path / "g.npz", dataset="mine").name == "mine"
-    with pytest.raises(UserError, match=r"g\.npz: this is the graph mine, but the dataset citeseer is asked for"):
+    with pytest.raises(UserError, match=r"g\.npz: this is the graph mine, but the dataset citeseer was requested"):
         load_graph(tmp_path / "g.npz", dataset="citeseer")
 
 

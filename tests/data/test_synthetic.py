@@ -1,4 +1,4 @@
-"""Graphs made to order are what was ordered."""
+"""Synthetic graphs have the requested properties."""
 
 import os
 import subprocess

@@ -51,7 +51,7 @@ def rows(
     status: str = "diverged",
     **hyperparameters: object,
 ) -> pd.DataFrame:
-    """One row a value; None is a run that ended with ``status``."""
+    """One row per value; None is a run that ended with ``status``."""
     switches = fidelity or PRESETS[preset_name]
     records = []
     for replica, value in enumerate(values):
