@@ -5,29 +5,29 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 LOCKS := requirements.lock requirements-torch.txt pyproject.toml
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
-# Rules call `python -m cgnn`: this puts the installed one first.
+# Rules call `python -m cgnn`; this puts the installed Python first.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-# Programs that the targets start print and read UTF-8, whatever the locale is.
+# Programs that the targets start print and read UTF-8 in any locale.
 export PYTHONUTF8 := 1
 
 .PHONY: help install quick paper test numerics lint verify docs bench lock clean
 help:
-	@echo "make install  the locked packages into $(VENV), their hashes checked"
-	@echo "make quick    the whole workflow at a small budget, on real data"
-	@echo "make paper    the whole paper (hours); you can interrupt it, and rerunning resumes"
+	@echo "make install  install the locked packages into $(VENV) and check their hashes"
+	@echo "make quick    run the whole workflow with a small budget, on real data"
+	@echo "make paper    run the whole paper (hours); you can interrupt it, and rerunning resumes"
 	@echo "make verify   recompute five published rows from raw data and compare (about two minutes)"
-	@echo "make test     the tests"
-	@echo "make numerics the numerical tests; ATEN_CPU_CAPABILITY=default or avx2 chooses the instruction set"
-	@echo "make lint     ruff, snakefmt, snakemake --lint, mypy, import-linter"
-	@echo "make docs     the documentation as a web site, in site/"
-	@echo "make bench    speed and memory, side by side with the released recipe"
-	@echo "make lock     write requirements.lock anew from pyproject.toml; UPGRADE=--upgrade takes the newest versions"
-	@echo "make clean    remove caches and the quick results; data, $(VENV) and results/paper stay"
+	@echo "make test     run the tests"
+	@echo "make numerics run the numerical tests; ATEN_CPU_CAPABILITY=default or avx2 sets the instruction set"
+	@echo "make lint     run ruff, snakefmt, snakemake --lint, mypy and import-linter"
+	@echo "make docs     build the documentation as a website, in site/"
+	@echo "make bench    measure speed and memory, side by side with the released recipe"
+	@echo "make lock     update requirements.lock from pyproject.toml; UPGRADE=--upgrade uses the newest versions"
+	@echo "make clean    remove caches and the quick results; keep data, $(VENV) and results/paper"
 
 install: $(INSTALLED)
 
-# Installs when the locks or pyproject.toml really differ from what was installed, not when git touched them.
-# --no-deps: the lock is complete but for torch, whose build differs between indexes and which therefore has no hash.
+# Installs if the content (not only the date) of the locks or of pyproject.toml has changed since the last installation.
+# --no-deps: the lock is complete except for torch, which has no hash because its build differs between indexes.
 $(INSTALLED): $(LOCKS)
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
 	  { echo "Python 3.11, 3.12 or 3.13 is needed, found $$($(PYTHON) --version); set PYTHON=..." >&2; exit 1; }

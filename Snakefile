@@ -1,6 +1,6 @@
-"""Continuous Graph Neural Networks, rebuilt: from bytes on the network to tables, figures and claims.
+"""A reproduction of Continuous Graph Neural Networks, from raw data to tables, figures and claims.
 
-snakemake --cores all                                   the whole paper, as config.yaml states it
+snakemake --cores all                                   the whole paper, as defined in config.yaml
 snakemake --cores all --configfile config/quick.yaml    the same in minutes
 snakemake --cores all figures                           a part of it
 """
@@ -9,8 +9,8 @@ import os
 import sys
 from pathlib import Path
 
-# A cluster's job parses this file again when its turn comes: it must see the code and the config that it
-# was submitted with, which the main process froze and named in CGNN_CODE (cgnn/pipeline/freeze.py).
+# A cluster job parses this file again when it starts. It must use the code and the config with which it was
+# submitted; the main process copied them and set CGNN_CODE to the copy (cgnn/pipeline/freeze.py).
 frozen = Path(os.environ.get("CGNN_CODE", "."))
 CODE = frozen if not workflow.is_main_process and (frozen / "cgnn").is_dir() else Path(workflow.basedir)
 sys.path.insert(0, str(CODE))
@@ -42,7 +42,7 @@ for target, files in OUT.targets.items():
 
 
 rule all:
-    """Everything: what a reader of the paper would look at, and every file it was made from."""
+    """All results: the tables, figures and documents, and every file that they are made from."""
     default_target: True
     input:
         sum(OUT.targets.values(), []),

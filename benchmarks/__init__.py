@@ -1,1 +1,1 @@
-"""Speed and memory of this project beside the released recipe and beside PyG's own layers."""
+"""Speed and memory of this project, compared with the released recipe and with PyG's layers."""

@@ -24,9 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--only",
         default=",".join(PARTS),
-        help=f"comma-separated parts of {','.join(PARTS)}; the others are kept as an earlier run in --out left them",
+        help=f"comma-separated parts of {','.join(PARTS)}; the results of the others in --out are kept",
     )
-    parser.add_argument("--max-nodes", type=int, help="of the growth table (default: 10,000,000, which takes 16 GiB)")
+    parser.add_argument(
+        "--max-nodes", type=int, help="largest graph of the growth table (default: 10,000,000, which needs 16 GiB)"
+    )
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="torch threads (default: all cores)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/out"), help="folder for bench.json and bench.md")
     options = parser.parse_args(arguments)
@@ -39,8 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     import torch
 
-    # As `cgnn train` has it, for all contestants: weights that decay below 1e-38 would slow every product with them.
-    # Before torch starts its threads, since they inherit it.
+    # As in `cgnn train`, for all contestants: weights that decay below 1e-38 would slow down every product with them.
+    # Set before torch starts its threads, which inherit it.
     torch.set_flush_denormal(True)
     earlier = options.out / "bench.json"
     content: dict[str, Any] = {}
@@ -57,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             content["requirements"] = check(content)
             durations[part] = round(time.perf_counter() - started, 1)
             content["seconds"] = round(sum(durations.values()), 1)
-            # After every dataset and size: a run that is interrupted keeps what it has.
+            # Written after every dataset and size, so that an interrupted run keeps its results.
             write_text(options.out / "bench.json", json.dumps(content, indent=1) + "\n")
             write_text(options.out / "bench.md", markdown(content))
     print(markdown(content))
@@ -70,7 +72,7 @@ def epochs(content: dict[str, Any], options: argparse.Namespace) -> Iterator[Non
     from benchmarks.timing import QUICK, Plan
 
     content["rows"] = []
-    # All cores first: a reader who takes the first row of a name gets those.
+    # All cores first, so that the first row of a name is the one with all cores.
     for dataset, count in dict.fromkeys([*((name, options.threads) for name in DATASETS), ("cora", 1)]):
         if options.quick and (dataset, count) != ("cora", options.threads):
             continue

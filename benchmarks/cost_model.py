@@ -1,6 +1,6 @@
-"""What an epoch of CGNN costs by the sizes of the graph: sparse products, bytes moved and bytes held.
+"""A model of the cost of a CGNN epoch for a graph of given size: sparse products, bytes moved and bytes held.
 
-The coefficients are those of the code: a test counts the products of a real epoch, another compares the bytes.
+The coefficients follow from the code: one test counts the products of a real epoch, another compares the bytes.
 `docs/scaling.md` compares the model with the measured sizes and applies it to larger ones.
 """
 
@@ -40,11 +40,11 @@ class Size:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Size":
-        """Of a row of the growth table."""
+        """The size of a row of the growth table."""
         return cls(**{name: row[name] for name in ("nodes", "stored", "features", "width", "terms")})
 
     def grown(self, nodes: int) -> "Size":
-        """The same graph and model with as many values per node and more nodes."""
+        """The same graph and model with more nodes and as many values per node."""
         return Size(
             nodes,
             round(self.stored / self.nodes * nodes),
@@ -56,7 +56,7 @@ class Size:
 
 
 def terms_of(settings: Hyperparameters) -> int:
-    """K, the number of terms of the series. It grows like the root of the ending time and not with the graph."""
+    """K, the number of terms of the series. It grows like the square root of the ending time, not with the graph."""
     bound = spectral_bound(torch.tensor(settings.alpha).sigmoid())
     return len(coefficients(settings.t1, "full", "released", bound, default_tolerance(torch.float32)))
 
@@ -65,19 +65,19 @@ def products(terms: int, solver: str) -> int:
     """Products with the n × n matrix per epoch, preset `released`.
 
     One pass of the series needs K − 1. An epoch has the forward pass of the step, the forward pass of the evaluation,
-    and two in the backward pass, because the gradient of the encoder is another series than that of α. The recomputing
-    solver runs the forward recurrence backwards as well, K − 2 products more.
+    and two in the backward pass, because the gradients of the encoder and of α are different series. The recomputing
+    solver also runs the forward recurrence backwards, which takes K − 2 more products.
     """
     return 4 * (terms - 1) + (terms - 2 if solver == "exact_recompute" else 0)
 
 
 def bytes_moved(size: Size) -> int:
-    """By one product Y ← Y + ÂH if every value is read or written once: the matrix, H, Y before and Y after."""
+    """Bytes moved by one product Y ← Y + ÂH if every value is read or written once: the matrix, H, old and new Y."""
     return (FLOAT + INDEX) * size.stored + INDEX * size.nodes + 3 * FLOAT * size.nodes * size.width
 
 
 def bytes_held(size: Size, solver: str) -> int:
-    """By torch during an epoch, at the peak; the graph as it was given (edge list, X) is not counted."""
+    """Bytes that torch holds at the peak of an epoch, without the input graph (edge list, X)."""
     states = STATES[solver] + (size.terms if solver == "exact" else 0)
     encoder = 2 * FLOAT * size.vocabulary * size.width  # its weight and the optimizer's state
     per_graph = PER_STORED * size.stored + PER_WORD * size.features + PER_NODE * size.nodes

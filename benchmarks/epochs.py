@@ -1,4 +1,4 @@
-"""One whole epoch (step, validation and test accuracy), one replica: exact against the released recipe and others."""
+"""Time one epoch (step, validation and test accuracy) of one replica: exact, released recipe and others."""
 
 from collections.abc import Callable, Iterator
 from statistics import median
@@ -15,7 +15,7 @@ SOLVERS = ("exact", "exact_recompute", "rk4", "dopri5_adjoint")
 
 
 def contestants(problem: Problem, models: tuple[str, ...]) -> Iterator[tuple[str, str, Callable[[], Any]]]:
-    """(model, recipe, epoch), each built when asked for."""
+    """(model, recipe, epoch), each built when it is requested."""
     for model in models:
         settings = settings_of(problem.dataset, model)
         yield model, "released", ReleasedEpoch(problem, settings, weight=model == "cgnn_weight")
@@ -37,7 +37,7 @@ def settings_of(dataset: str, model: str) -> Hyperparameters:
 
 
 def measure_epochs(problem: Problem, thread_count: int, plan: Plan) -> list[dict[str, Any]]:
-    """A row a contestant, milliseconds. All of a dataset take turns, so any two rows can be divided."""
+    """One row per contestant, in milliseconds. All contestants take turns, so that ratios of rows are meaningful."""
     with threads(thread_count):
         field = {(model, recipe): run for model, recipe, run in contestants(problem, ("cgnn", "cgnn_weight"))}
         turns = take_turns({" ".join(key): run for key, run in field.items()}, plan)

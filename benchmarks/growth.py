@@ -1,7 +1,7 @@
 """Time and memory of an epoch against the number of nodes, on a random graph and on one with communities.
 
-Each size runs in a process of its own (`python -m benchmarks.growth '{"graph": "community", …}'` prints its row as
-JSON), so that the peak memory of one does not depend on those before it.
+Each size runs in a separate process (`python -m benchmarks.growth '{"graph": "community", …}'` prints its row as
+JSON), so that its peak memory does not depend on previous sizes.
 """
 
 import gc
@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-#: Nodes from which fewer repeats are enough, because an epoch lasts long.
+#: Number of nodes from which fewer repeats are enough, because an epoch takes long.
 LARGE = 300_000
-#: Nodes from which two are.
+#: Number of nodes from which two repeats are enough.
 HUGE = 3_000_000
 
 
@@ -46,7 +46,7 @@ QUICK_POINTS = (
 
 
 def measure_growth(point: Point, threads: int) -> dict[str, Any]:
-    """The row of one point. If its process fails or is killed (memory), the row says so."""
+    """The row of one point. If its process fails or runs out of memory, the row contains the reason."""
     command = [sys.executable, "-m", "benchmarks.growth", json.dumps({**asdict(point), "threads": threads})]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
@@ -56,7 +56,7 @@ def measure_growth(point: Point, threads: int) -> dict[str, Any]:
 
 
 def measure(point: Point, thread_count: int) -> dict[str, Any]:
-    """Cora's published settings of cgnn. The epoch and its bare products take turns."""
+    """Measure cgnn with the published settings for Cora. The epoch and its bare products take turns."""
     import torch
 
     from benchmarks.cost_model import terms_of
@@ -78,7 +78,7 @@ def measure(point: Point, thread_count: int) -> dict[str, Any]:
             epoch = OurEpoch(problem, "cgnn", settings, point.solver)
             epoch()
             first_loss = epoch.loss
-            peak.restart()  # what is used once to set up does not count, what it leaves does
+            peak.restart()  # temporary memory of the set-up does not count, but what it keeps does
             epoch()
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         gc.collect()

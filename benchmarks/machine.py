@@ -1,4 +1,4 @@
-"""What the numbers were measured on."""
+"""Describe the machine on which the numbers were measured."""
 
 import os
 import platform
@@ -11,11 +11,11 @@ PACKAGES = ("torch", "torch_geometric", "torchdiffeq", "numpy", "scipy")
 
 
 def describe() -> dict[str, Any]:
-    """Processor, cores, memory and versions; nothing that names the machine or its owner."""
+    """Processor, cores, memory and versions; nothing that identifies the machine or its owner."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
-        # Of others: above 0 the times are longer than they need be, and ratios are still fair.
+        # Load of other programs: above 0 the times are longer than necessary, but ratios are still fair.
         "load_before": round(os.getloadavg()[0], 2),
         "memory_gib": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30,
         "versions": ", ".join(

@@ -14,7 +14,7 @@ from cgnn.training.loop import step
 
 SOLVERS = {
     "cgnn": ("exact", "exact_recompute", "dopri5", "dopri5_adjoint"),
-    # torchdiffeq's solvers know nothing of weights that would change how their memory grows.
+    # For torchdiffeq's solvers, weights do not change how the memory grows.
     "cgnn_weight": ("exact", "exact_recompute"),
 }
 ENDING_TIMES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -26,8 +26,8 @@ SHORT = 0.01
 def measure_memory(problem: Problem, ending_times: tuple[float, ...]) -> list[dict[str, Any]]:
     """One row per model, solver and ending time.
 
-    What is held counts (model, normalised graph, optimiser's state), what is used once to set up does not; the data
-    are there before, alike for all.
+    Memory that is kept counts (model, normalised graph, optimiser's state); temporary memory of the set-up does not.
+    The data is loaded before and is the same for all.
     """
     rows = []
     for model, solvers in SOLVERS.items():

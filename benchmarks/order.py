@@ -1,4 +1,4 @@
-"""What the order of nodes is worth: one sparse product ÂH in the graph's own order and in that of GraphTensors."""
+"""The effect of the order of nodes: one sparse product ÂH in the original order and in that of GraphTensors."""
 
 from statistics import median
 from typing import Any

@@ -1,4 +1,4 @@
-"""This project's epoch, by the very functions that `python -m cgnn train` calls."""
+"""This project's epoch, with the functions that `python -m cgnn train` calls."""
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from cgnn.training.replicas import seed_dropout
 
 
 class OurEpoch:
-    """A step, then one evaluation pass for both sets; one replica, preset `released`, the solver as asked.
+    """A step, then one evaluation pass for both sets; one replica, preset `released`, the requested solver.
 
     Runs with torch's deterministic algorithms, as `cgnn train` does; the other contestants run without them.
     """
@@ -41,10 +41,10 @@ class OurEpoch:
 
 
 class Floor:
-    """The epoch's bare sparse products, in count and shape: what remains if everything else were free.
+    """Only the sparse products of an epoch, with the same number and shapes: a lower bound of its time.
 
     The count is that of :func:`benchmarks.cost_model.products`; the encoder needs XW twice and X^T ḡ once. Buffers are
-    allocated before. ``features`` saves memory: those that a model has prepared.
+    allocated before. To save memory, ``features`` are those that a model has prepared.
     """
 
     def __init__(

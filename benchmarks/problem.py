@@ -1,4 +1,4 @@
-"""What every contestant gets: one graph and its fixed split as tensors."""
+"""The input of every contestant: one graph and its fixed split as tensors."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ COMMUNITY = 100
 
 @dataclass(frozen=True)
 class Problem:
-    """A node classification task. Features are binarised and row-normalised, as the released code has them."""
+    """A node classification task. Features are binarised and row-normalised, as in the released code."""
 
     dataset: str
     data: GraphTensors
@@ -54,7 +54,7 @@ def load_problem(dataset: str) -> Problem:
 def synthetic_problem(nodes: int) -> Problem:
     """A random graph: a planted partition with Cora's classes, vocabulary, and words and neighbours per node.
 
-    Its seven classes are the only structure, so neighbours are anywhere among a seventh of the nodes.
+    Its seven classes are the only structure, so the neighbours of a node are spread over a seventh of all nodes.
     """
     parameters = {"nodes": nodes, "classes": CLASSES, "features": VOCABULARY, "degree": DEGREE, "words": float(WORDS)}
     return as_problem(obtain_graph("synthetic", parameters=parameters))

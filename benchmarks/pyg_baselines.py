@@ -1,7 +1,7 @@
 """GCN and GAT as users of PyG run them: the layers on a `Data`-like pair (x, edge_index), PyG's example settings.
 
-Two forms: dense x as PyG's own examples have it, and sparse x, for which PyG's GCNConv and GATConv take a sparse
-tensor in their linear map; dropout then acts on the stored values.
+There are two forms: dense x as in PyG's examples, and sparse x, which the linear maps of PyG's GCNConv and GATConv
+accept; dropout then applies to the stored values.
 """
 
 import torch

@@ -1,6 +1,6 @@
-"""The released recipe, written anew from its description: what the exact solver is measured against.
+"""The released recipe, reimplemented from its description, as the baseline for the exact solver.
 
-It keeps every costly habit on purpose: a COO product, the state doubled with zeros, dopri5 at rtol 1e-7 and
+It deliberately keeps every expensive choice: a COO product, the state doubled with zeros, dopri5 at rtol 1e-7 and
 atol 1e-9 through torchdiffeq with the graph of all stages kept, W rebuilt at each evaluation of the derivative,
 dense features, and a separate forward pass with gradients on for the validation and for the test accuracy.
 """

@@ -1,7 +1,7 @@
 """bench.json as Markdown: `python -m benchmarks.render [JSON] [--docs FILE …]`.
 
-Without ``--docs`` the whole of it is printed. With it, every block of the files between ``<!-- bench NAME -->`` and
-``<!-- end -->`` is rewritten (NAME is a key of ``BLOCKS``), and the JSON is kept beside the first file as their source.
+Without ``--docs``, everything is printed. With it, every block of the files between ``<!-- bench NAME -->`` and
+``<!-- end -->`` is rewritten (NAME is a key of ``BLOCKS``), and the JSON is copied next to the first file.
 """
 
 import argparse
@@ -121,7 +121,7 @@ def growth_block(content: dict[str, Any]) -> str:
 
 
 def model_block(content: dict[str, Any]) -> str:
-    """The cost model beside what was measured."""
+    """The cost model next to the measurements."""
     body = []
     for row in measured(content):
         size = Size.of(row)
@@ -152,7 +152,7 @@ def bandwidth(row: dict[str, Any]) -> float:
     return row["products"] * bytes_moved(Size.of(row)) / (row["floor_ms"] / 1000)
 
 
-#: What a large machine and a cluster are taken to have; bytes per second.
+#: Assumed bandwidths of a large machine and a cluster, in bytes per second.
 MEMORY_BANDWIDTH, NETWORK_BANDWIDTH, MACHINES, CUT = 200e9, 3e9, 16, 0.1
 
 

@@ -1,11 +1,11 @@
-"""What the measurements have to show, and whether they do."""
+"""Requirements on the measurements, and whether they are met."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchmarks.cost_model import Size, bytes_held
 
-#: Nodes from which a state of 16 columns (6.4 MB) is larger than a core's own caches.
+#: Number of nodes from which a state of 16 columns (6.4 MB) is larger than a core's private caches.
 BEYOND_CACHES = 100_000
 #: Nodes that must fit into 24 GiB.
 LARGEST = 10_000_000
@@ -49,7 +49,7 @@ def measured(content: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def check(content: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every requirement that the measurements at hand can speak to."""
+    """Every requirement that the available measurements can test."""
     rows = content.get("rows", [])
     found: list[tuple[str, float | None, str, float]] = []
     for dataset, threads in dict.fromkeys((row["dataset"], row["threads"]) for row in rows):

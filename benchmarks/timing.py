@@ -1,4 +1,4 @@
-"""Fair clocks: contestants take turns (A B C A B C …), so that whatever else the machine does hits all of them."""
+"""Fair timing: contestants take turns (A B C A B C …), so that other load on the machine affects all of them."""
 
 import gc
 import time
@@ -17,7 +17,7 @@ class Plan:
     rounds: int = 7
     least_rounds: int = 3
     turn_seconds: float = 0.25
-    #: after ``least_rounds``, a contestant that has used so much in all takes no further turn.
+    #: after ``least_rounds``, a contestant that has used this much time in total takes no further turn.
     seconds_each: float = 5.0
     #: a call longer than this needs no warming up: its first counts as a turn.
     long_call: float = 4.0
@@ -27,7 +27,7 @@ QUICK = Plan(rounds=3, least_rounds=2, turn_seconds=0.05, seconds_each=1.0)
 
 
 def take_turns(contestants: Mapping[str, Callable[[], object]], plan: Plan) -> dict[str, list[float]]:
-    """The median seconds a call of every turn, by contestant, after a call (or, if it is short, four) to warm up."""
+    """The median seconds per call of every turn, by contestant, after one warm-up call (four if calls are short)."""
     calls = {}
     turns: dict[str, list[float]] = {name: [] for name in contestants}
     spent = dict.fromkeys(contestants, 0.0)
@@ -42,7 +42,7 @@ def take_turns(contestants: Mapping[str, Callable[[], object]], plan: Plan) -> d
         for name, run in contestants.items():
             if len(turns[name]) >= plan.least_rounds and spent[name] > plan.seconds_each:
                 continue
-            # Garbage of the one before is not to be swept up on this one's time.
+            # Collect garbage first, so that this contestant's time does not include that of the previous one.
             gc.collect()
             seconds = [timed(run) for _ in range(calls[name])]
             spent[name] += sum(seconds)

@@ -1,6 +1,6 @@
-"""Continuous Graph Neural Networks (ICML 2020), rebuilt.
+"""A reimplementation of Continuous Graph Neural Networks (ICML 2020).
 
-The names below are imported on first use: ``import cgnn`` costs nothing, and a job that draws a
+The names below are imported on first use, so ``import cgnn`` is fast and a job that draws a
 table never loads torch.
 """
 

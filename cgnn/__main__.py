@@ -1,4 +1,4 @@
-"""``python -m cgnn COMMAND``: what every rule calls, and what you can run by hand."""
+"""``python -m cgnn COMMAND``: the command line that every rule calls and that you can run by hand."""
 
 import argparse
 import os
@@ -12,7 +12,7 @@ from cgnn.errors import UserError
 from cgnn.training.gpus import one_gpu
 
 COMMANDS = sorted(path.stem for path in (Path(__file__).parent / "cli").glob("[a-z]*.py"))
-#: Commands by what they are for; those that are not named here are called by the rules of the workflow.
+#: Commands by purpose; the rules of the workflow call those that are not listed here.
 GROUPS = {
     "Use models and data": ("fetch", "graph", "convert", "split", "check", "train", "search", "profile"),
     "Follow and check a run": ("status", "cost", "claims", "verify", "publish"),
@@ -21,7 +21,7 @@ RULES = "Called by the workflow's rules; any of them can be repeated by hand"
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser whose help names the default of every option that has one."""
+    """A parser whose help shows the default of every option that has one."""
 
     def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
         default, text = options.get("default"), options.get("help") or ""
@@ -31,7 +31,7 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; without the packages of the workflow, say how to install them."""
+    """Run a command; if a package of the workflow is missing, print how to install it."""
     make_robust()
     try:
         return _run(sys.argv[1:] if arguments is None else arguments)
@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    """Import the module of the requested command only (torch takes seconds) and run it."""
+    """Import only the module of the requested command (torch takes seconds to import) and run it."""
     requested = [word for word in arguments[:1] if word in COMMANDS]
     parser = CommandParser(
         prog="cgnn",
@@ -66,7 +66,8 @@ def _run(arguments: list[str]) -> int:
         return 2
     parsed = parser.parse_args(arguments)
     try:
-        # Here rather than in each command: CUDA reads once, when torch starts it, which GPU belongs to the process.
+        # Done here rather than in each command: CUDA reads which GPUs the process may use only once, when torch
+        # initialises it.
         with one_gpu(getattr(parsed, "device", "cpu")):
             return parsed.run(parsed) or 0
     except UserError as error:
@@ -89,7 +90,7 @@ def overview() -> str:
 
 
 def make_robust() -> None:
-    """Print what the terminal's encoding lacks (✓ in Latin-1) as `?`, and let Orion's GitPython do without git."""
+    """Print characters that the terminal cannot encode as `?`, and let Orion's GitPython work without git."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

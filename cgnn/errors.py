@@ -1,8 +1,8 @@
-"""The one exception a person is meant to read."""
+"""The exception for errors that the user can fix."""
 
 
 class UserError(Exception):
-    """Something the user can mend: names the file or key, what was found, what was expected, what to do.
+    """An error that the user can fix: it names the file or key, what was found, what was expected, and what to do.
 
-    ``python -m cgnn`` prints it without a traceback and exits with 2; anything else is a bug and crashes.
+    ``python -m cgnn`` prints it without a traceback and exits with 2. Any other exception is a bug.
     """

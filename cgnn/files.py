@@ -1,4 +1,4 @@
-"""Nothing is half-written: every output appears whole, by rename, or not at all."""
+"""Atomic output: every file is written completely and then renamed, or not written at all."""
 
 import csv
 import hashlib
@@ -15,7 +15,7 @@ from cgnn.errors import UserError
 
 @contextmanager
 def atomic_path(target: Path | str) -> Iterator[Path]:
-    """Give a temporary path beside ``target``; rename it to ``target`` when the block succeeds.
+    """Yield a temporary path next to ``target``; rename it to ``target`` when the block succeeds.
 
     The temporary name keeps the suffix, since matplotlib and pandas choose the format by it.
     """
@@ -43,13 +43,13 @@ def atomic_path(target: Path | str) -> Iterator[Path]:
 
 
 def write_text(target: Path | str, text: str) -> None:
-    """Write ``text`` to ``target`` atomically, as UTF-8 with Unix line ends."""
+    """Write ``text`` to ``target`` atomically, as UTF-8 with Unix line endings."""
     with atomic_path(target) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_csv(target: Path | str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write these columns of ``rows`` as CSV: what a row lacks is empty, floats are in their shortest exact form.
+    """Write these columns of ``rows`` as CSV. Missing values are empty, and floats have their shortest exact form.
 
     Equal results therefore give equal bytes.
     """

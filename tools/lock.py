@@ -1,10 +1,10 @@
 """Write requirements.lock and environment.yml: every package at one version, with the hashes of all its files.
 
-  python tools/lock.py              keep the versions of the present lock where pyproject.toml permits
-  python tools/lock.py --upgrade    take the newest versions
+  python tools/lock.py              keep the versions of the current lock if pyproject.toml permits
+  python tools/lock.py --upgrade    use the newest versions
 
-pip resolves what pyproject.toml asks for, on this machine; the index that pip is configured with lists the files and
-hashes of each version. All files are listed, so that the lock installs on other platforms and Python versions too.
+pip resolves the requirements of pyproject.toml on this machine; pip's configured index lists the files and hashes of
+each version. All files are listed, so that the lock can be installed on other platforms and Python versions, too.
 torch is pinned in requirements-torch.txt without hashes, because its build differs between indexes (CPU, CUDA).
 """
 
@@ -35,9 +35,9 @@ from packaging.version import InvalidVersion, Version
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13")
 PLATFORMS = {"linux": "Linux", "darwin": "Darwin"}
-#: Installed by a step of its own; the lock is installed with --no-deps, so pip does not ask for it.
+#: Installed in a separate step; the lock is installed with --no-deps, so pip does not require it.
 TORCH = "torch"
-#: What a CUDA build of torch brings along.
+#: Dependencies of CUDA builds of torch.
 OF_TORCH = ("nvidia-", "cuda-", "triton")
 HEADER = """\
 # Made by `make lock`: every package, direct or not, with the hashes of all files of its version.
@@ -56,7 +56,7 @@ CONDA_HEADER = """\
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--upgrade", action="store_true", help="do not keep the versions of the present lock")
+    parser.add_argument("--upgrade", action="store_true", help="do not keep the versions of the current lock")
     upgrade = parser.parse_args().upgrade
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     direct = [
@@ -100,7 +100,7 @@ def locked_versions(*paths: Path) -> dict[str, str]:
 
 
 def resolve(requirements: Iterable[str], constraints: Mapping[str, str], *options: str) -> dict[str, dict[str, Any]]:
-    """pip's choice for the requirements and all they need: the metadata of each package by its name."""
+    """pip's resolution of the requirements and their dependencies: the metadata of each package by name."""
     with tempfile.TemporaryDirectory() as folder:
         report, constraint = Path(folder, "report.json"), Path(folder, "constraints.txt")
         constraint.write_text("".join(f"{name}=={version}\n" for name, version in constraints.items()))
@@ -186,7 +186,7 @@ def files_of(name: str, version: str) -> dict[str, str]:
 
 
 def client() -> tuple[Any, str]:
-    """pip's own session and index address: its settings (mirror, proxy, certificates) then hold here too."""
+    """pip's session and index URL, so that its settings (mirror, proxy, certificates) are used here, too."""
     from pip._internal.commands import create_command
 
     command = create_command("download")

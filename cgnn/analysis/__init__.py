@@ -1,1 +1,1 @@
-"""What the results say: statistics and claims."""
+"""Statistics of the results, and the tests of the paper's claims."""

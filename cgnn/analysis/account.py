@@ -1,4 +1,4 @@
-"""What a results tree cost and what produced it, from its own files."""
+"""What a results tree cost and what produced it, read from its files."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import pandas as pd
 
 from cgnn.models import names
 
-#: What a reader calls the stages of seconds.csv.
+#: Readable names of the stages in seconds.csv.
 STAGES = {
     "runs": "main tables and residual GCN",
     "sweeps": "sweeps of depth and time",

@@ -1,4 +1,4 @@
-"""H(t) against its limits on a piece of a real graph: the exact solver, the closed forms, the released derivative."""
+"""H(t) and its limits on a part of a real graph: the exact solver, the closed forms, and the released derivative."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ COLUMNS = [
 
 
 def measure(graph: Graph, nodes: int = 400) -> pd.DataFrame:
-    """One row per kind and time. E is a seeded random projection of the nodes' own features."""
+    """One row per kind and time. E is a seeded random projection of the nodes' features."""
     if nodes < 2:
         raise UserError(f"--nodes: found {nodes}, expected at least 2")
     chosen, edges = neighbourhood(graph, nodes)

@@ -1,4 +1,4 @@
-"""Claims for a terminal, and as an exit code that can gate a CI."""
+"""Print the claims, and turn them into an exit code for CI."""
 
 import json
 import textwrap
@@ -40,10 +40,10 @@ def print_claims(report: dict[str, Any]) -> None:
 
 
 def gate(report: dict[str, Any], expected: Path | None = None) -> int:
-    """0 if the verdicts pass: none worse than in ``expected``, or, without it, none "not reproduced"."""
+    """Return 0 if no verdict is worse than in ``expected`` or, without it, if none is "not reproduced"; else 1."""
     verdicts = {claim["id"]: Verdict(claim["verdict"]) for claim in report["claims"]}
     if set(verdicts.values()) <= {Verdict.NOT_TESTABLE}:
-        raise UserError("gate: no claim could be tested on these results; run `snakemake` first, or name others")
+        raise UserError("gate: no claim could be tested on these results; run `snakemake` first, or give other results")
     if expected is None:
         bad = [name for name, verdict in verdicts.items() if verdict is Verdict.NOT_REPRODUCED]
         reason = "not reproduced"

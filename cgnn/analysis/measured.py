@@ -22,12 +22,12 @@ def load_profiles(path: Path | str) -> pd.DataFrame:
 
 
 def seconds_list(row: Any) -> list[float]:
-    """The single timings of a profile's row."""
+    """The individual timings of a row of profiles.csv."""
     return [float(seconds) for seconds in json.loads(row["seconds"])]
 
 
 def load_bench(path: Path | str | None) -> list[dict[str, Any]]:
-    """Epochs of the benchmark's JSON (dataset, threads, model, recipe, ms_per_epoch, ms); none if it does not exist."""
+    """Epoch times in the benchmark's JSON (dataset, threads, model, recipe, ms_per_epoch, ms), if the file exists."""
     if path is None or not Path(path).is_file():
         return []
     try:
@@ -39,7 +39,7 @@ def load_bench(path: Path | str | None) -> list[dict[str, Any]]:
 
 
 def bench_name(row: dict[str, Any]) -> str:
-    """A row's method as profiles name it: ``cgnn_released``, ``cgnn_adjoint``; GCN as PyG users run it is ``gcn``."""
+    """A row's method by its name in profiles.csv: ``cgnn_released``, ``cgnn_adjoint``; PyG's GCN is ``gcn``."""
     model, recipe = str(row["model"]), str(row.get("recipe") or "")
     recipe = "adjoint" if recipe == "dopri5_adjoint" else recipe
     return model if recipe in ("", "pyg") else f"{model}_{recipe}"
@@ -52,7 +52,7 @@ def most_threads(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def bench_seconds(rows: list[dict[str, Any]], dataset: str, method: str) -> list[float]:
-    """Seconds per epoch of one method, each repeat, or the median where repeats were not kept."""
+    """Seconds per epoch of one method: all repeats, or the median if the repeats were not kept."""
     for row in most_threads(rows):
         if row.get("dataset") == dataset and bench_name(row) == method:
             return [float(value) / 1000 for value in row.get("ms") or [row["ms_per_epoch"]]]
@@ -62,7 +62,7 @@ def bench_seconds(rows: list[dict[str, Any]], dataset: str, method: str) -> list
 def load_trials(path: Path | str) -> pd.DataFrame:
     """trials.csv: one row per trial, with the ``mean`` over the replicas of round two for the finalists.
 
-    Files of searches that had one round lack that column: there the one replica of a trial is its mean.
+    Searches with one round lack that column; there the mean is the value of the single replica.
     """
     trials = pd.read_csv(path)
     return trials if "mean" in trials.columns else trials.assign(mean=trials["objective"])

@@ -1,4 +1,4 @@
-"""Rows of result files: reading, choosing a protocol, and comparing two groups, paired where they can be."""
+"""Rows of result files: reading, choosing a protocol, and comparing two groups, paired where possible."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from cgnn.errors import UserError
 
 NEEDED = ("dataset", "split_kind", "split", "model", "preset", "replica", "status", "test_accuracy")
 OK = "ok"
-#: The first protocol of this order that the runs hold is the one that main tables and claims use.
+#: Main tables and claims use the first of these protocols for which there are runs.
 PROTOCOLS = (("search", "released"), ("published", "released"), ("search", "paper"), ("published", "paper"))
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """Where hyperparameters come from and which preset ran."""
+    """The source of the hyperparameters and the preset."""
 
     source: str
     preset: str
@@ -32,7 +32,7 @@ class Protocol:
 
 
 def load_rows(path: Path | str) -> pd.DataFrame:
-    """A runs, sweeps or fidelity file; an error names a column that every comparison needs and it lacks."""
+    """Read a runs, sweeps or fidelity file; raise an error if a required column is missing."""
     try:
         rows = pd.read_csv(path, dtype={"split": str, "variant": str}, low_memory=False)
     except pd.errors.EmptyDataError:
@@ -49,21 +49,21 @@ def load_rows(path: Path | str) -> pd.DataFrame:
 
 
 def protocols(rows: pd.DataFrame) -> list[Protocol]:
-    """The protocols that the rows hold, the main one first."""
+    """The protocols found in the rows, the main one first."""
     held = {tuple(pair) for pair in rows[["hyperparameter_source", "preset"]].drop_duplicates().itertuples(index=False)}
     ordered = [pair for pair in PROTOCOLS if pair in held] + sorted(held - set(PROTOCOLS))
     return [Protocol(*pair) for pair in ordered]
 
 
 def choose_protocol(rows: pd.DataFrame, preset: str | None = None, source: str | None = None) -> Protocol:
-    """The requested protocol, or the main one of those that the rows hold."""
+    """The requested protocol, or the main one of those found in the rows."""
     held = protocols(rows)
     fitting = [p for p in held if (preset in (None, p.preset)) and (source in (None, p.source))]
     if not fitting:
         if preset or source:
             raise UserError(
                 f"no runs with preset {preset or 'any'} and hyperparameters {source or 'any'}; "
-                f"the file holds {', '.join(map(str, held)) or 'no runs'}"
+                f"the file has {', '.join(map(str, held)) or 'no runs'}"
             )
         return Protocol(*PROTOCOLS[0])
     return fitting[0]
@@ -87,7 +87,7 @@ def sample(rows: pd.DataFrame, column: str = "test_accuracy") -> Sample:
 
 
 def compare(a: pd.DataFrame, b: pd.DataFrame, column: str = "test_accuracy") -> Difference:
-    """a − b. Paired where the runs share their random split, or are variants of one model with one seed; else Welch."""
+    """a − b: paired if the runs share their random split, or are variants of one model with one seed; else Welch."""
     pairs = paired_values(a, b, column)
     if pairs is not None:
         return paired(*pairs)
@@ -97,7 +97,7 @@ def compare(a: pd.DataFrame, b: pd.DataFrame, column: str = "test_accuracy") -> 
 def paired_values(
     a: pd.DataFrame, b: pd.DataFrame, column: str = "test_accuracy"
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The values of the runs that both groups finished, pair by pair; None if there are not two pairs."""
+    """The values of the runs that both groups finished, in pairs; None if there are fewer than two pairs."""
     a, b = finished(a, column), finished(b, column)
     key = _pairing_key(a, b)
     if key is None:
@@ -122,13 +122,13 @@ def _pairing_key(a: pd.DataFrame, b: pd.DataFrame) -> str | None:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a frame as plain values, None where a number is missing: what ``write_csv`` takes."""
+    """The rows of a frame as plain values for ``write_csv``, with None for missing numbers."""
     plain = frame.astype(object)
     return plain.where(frame.notna(), None).to_dict("records")  # type: ignore[return-value]
 
 
 def missing_reason(rows: pd.DataFrame) -> str:
-    """Why a cell has no accuracy: never run, or how its runs ended."""
+    """Why a cell has no accuracy: it was not run, or how its runs ended."""
     if rows.empty:
         return "not run"
     states = [str(state) for state in rows["status"].unique()]
@@ -136,7 +136,7 @@ def missing_reason(rows: pd.DataFrame) -> str:
 
 
 def in_order(found: Iterable[str], preferred: Iterable[str]) -> list[str]:
-    """Names in the paper's order, unknown ones after it, sorted."""
+    """Names in the preferred order, followed by unknown ones in alphabetical order."""
     found = set(found)
     known = [name for name in dict.fromkeys(preferred) if name in found]
     return known + sorted(found - set(known))

@@ -13,12 +13,12 @@ Numbers = Sequence[float] | np.ndarray
 LEVEL = 0.95  # of every interval in the project
 SIGNIFICANCE = 0.05
 RESAMPLES = 9999
-ALL_SIGNS = 2**16  # up to 16 pairs every assignment of signs is tried, beyond that this many random ones
+ALL_SIGNS = 2**16  # with up to 16 pairs every assignment of signs is tried, with more this many random ones
 
 
 @dataclass(frozen=True)
 class Sample(Summary):
-    """The summary of a group of our own runs."""
+    """The summary of a group of our runs."""
 
     @classmethod
     def of(cls, values: Numbers) -> "Sample":
@@ -38,8 +38,8 @@ class Sample(Summary):
 class Difference:
     """a − b: estimate, its standard error and degrees of freedom, interval, two-sided p, Hedges' g.
 
-    Our own, because scipy's ``ttest_ind_from_stats`` and statsmodels' ``ttost_ind`` return p values only: the interval
-    and the tests against a margin, all from a printed mean ± deviation, need the error and its degrees of freedom.
+    scipy's ``ttest_ind_from_stats`` and statsmodels' ``ttost_ind`` only return p values. The interval and the tests
+    against a margin, from a printed mean ± deviation, also need the standard error and its degrees of freedom.
     """
 
     estimate: float
@@ -72,18 +72,18 @@ def paired(a: Numbers, b: Numbers) -> Difference:
     gap = Sample.of(left - right)
     error = gap.std / math.sqrt(gap.n) if gap.n > 1 else math.nan
     # g is scaled by the pooled deviation of the two groups, not by that of the differences,
-    # so that paired and unpaired comparisons can be read beside each other.
+    # so that paired and unpaired comparisons can be compared.
     effect = _hedges_g(Sample.of(left), Sample.of(right), gap.mean)
     return _difference(gap.mean, error, gap.n - 1, effect, gap.n, gap.n, "paired t")
 
 
 def welch(a: Numbers, b: Numbers) -> Difference:
-    """Independent groups with their own variances."""
+    """Independent groups with different variances."""
     return welch_from_summary(Sample.of(a), Sample.of(b))
 
 
 def welch_from_summary(a: Summary, b: Summary) -> Difference:
-    """Welch's test from mean, deviation and size: all that a paper prints."""
+    """Welch's test from mean, standard deviation and size, which is all that a paper prints."""
     estimate = a.mean - b.mean
     effect = _hedges_g(a, b, estimate)
     if a.n < 2 or b.n < 2:
@@ -98,7 +98,7 @@ def welch_from_summary(a: Summary, b: Summary) -> Difference:
 
 def holm(p_values: Numbers) -> list[float]:
     """Holm's step-down adjustment; a missing p (nan) stays missing and does not count."""
-    from statsmodels.stats.multitest import multipletests  # here, since statsmodels takes long to import
+    from statsmodels.stats.multitest import multipletests  # imported here because statsmodels loads slowly
 
     adjusted = np.asarray(p_values, dtype=float)
     given = ~np.isnan(adjusted)
@@ -133,9 +133,9 @@ def exact_equivalence(differences: Numbers, margin: float) -> float:
 
 
 def bootstrap(samples: Sequence[Numbers], statistic: Callable[..., np.ndarray]) -> tuple[float, float, float]:
-    """(low, high, p of "the statistic is 0"), percentile bootstrap that resamples each sample by itself.
+    """(low, high, p of "the statistic is 0") of a percentile bootstrap that resamples each sample separately.
 
-    ``statistic`` takes the samples and ``axis``. The seed is fixed, so that verdicts repeat.
+    ``statistic`` takes the samples and ``axis``. The seed is fixed, so that verdicts are reproducible.
     """
     from scipy import stats
 
@@ -149,7 +149,7 @@ def bootstrap(samples: Sequence[Numbers], statistic: Callable[..., np.ndarray]) 
         rng=12,
     )
     interval, draws = drawn.confidence_interval, drawn.bootstrap_distribution
-    # Two-sided, and never below what the number of draws can show.
+    # Two-sided, and never below the resolution of the number of resamples.
     tail = max(min(np.mean(draws <= 0), np.mean(draws >= 0)), 1 / RESAMPLES)
     return float(interval.low), float(interval.high), float(min(1.0, 2 * tail))
 

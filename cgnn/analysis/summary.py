@@ -13,7 +13,7 @@ from cgnn.errors import UserError
 from cgnn.paper.reported import NOT_COMPARABLE, Reported, Summary
 
 CELL = ["dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant"]
-#: The models of one column of one block, among which the best is marked.
+#: Identifies one column of one block of a table; its best model is marked.
 BLOCK = ["dataset", "split_kind", "preset", "hyperparameter_source", "variant"]
 COLUMNS = [
     *CELL,
@@ -49,7 +49,7 @@ def summarise(rows: pd.DataFrame, reported: Reported) -> pd.DataFrame:
 def cell_record(
     rows: pd.DataFrame, paper: Summary | None, column: str = "test_accuracy", *, comparable: bool = True
 ) -> dict[str, Any]:
-    """All numbers of one cell; ``comparable`` is False where the paper's value is for another graph."""
+    """All numbers of one cell; ``comparable`` is False if the paper's value is for another graph."""
     ours = sample(rows, column)
     low, high = ours.interval()
     record: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Variants of a model, from fidelity.csv and from the rows of runs.csv that no switch was flipped in."""
+"""Variants of a model: rows of fidelity.csv, and rows of runs.csv in which no switch was changed."""
 
 from dataclasses import fields
 
@@ -12,8 +12,8 @@ BASE = "released"
 def with_presets(fidelity: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFrame:
     """The rows of both files that belong in one comparison: fixed split, published hyperparameters.
 
-    A whole preset is a cell of the main tables, so its rows are in runs.csv; here its name is its variant. Each row
-    carries its accuracy under every selection rule, so a run that selects by another rule would repeat it.
+    An unmodified preset is a cell of the main tables, so its rows are in runs.csv; here its variant is its name. Each
+    row contains its accuracy under every selection rule, so runs with another selection rule would repeat it.
     """
     if runs is not None and len(runs):
         models = set(fidelity["model"])
@@ -51,5 +51,5 @@ def flipped(rows: pd.DataFrame, variant: str, preset: str = BASE) -> dict[str, s
 
 
 def switch_text(value: object) -> str:
-    """CSV readers make 50.0 of the switch value 50."""
+    """A switch as text; CSV readers turn the value 50 into 50.0."""
     return f"{value:g}" if isinstance(value, float) else str(value)

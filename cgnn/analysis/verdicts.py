@@ -1,4 +1,4 @@
-"""All claims judged, as one report with a stable, documented shape (docs/claims.md)."""
+"""Judge all claims and write one report with a stable, documented format (docs/claims.md)."""
 
 import json
 import math
@@ -119,7 +119,7 @@ def _protocol(part: Part) -> dict[str, Any]:
 
 
 def _plain(item: Comparison) -> dict[str, Any]:
-    """Plain JSON, which has no nan: what is missing is null."""
+    """A comparison as plain JSON; missing numbers are null, because JSON has no nan."""
     return {name: _value(value) for name, value in asdict(item).items()} | {
         "passed": item.passed,
         "p_adjusted": _value(item.p_holm),  # its name in schema 1

@@ -1,1 +1,1 @@
-"""The verbs of ``python -m cgnn``: one module each, named as the verb, imported when called."""
+"""The commands of ``python -m cgnn``: one module per command, with the same name, imported when it is called."""

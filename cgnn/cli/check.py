@@ -3,8 +3,9 @@
   python -m cgnn check                  on the CPU: against float64, and with another number of threads
   python -m cgnn check --device cuda    on a GPU: against the CPU
 
-For every model: scores and gradients against the reference, replicas side by side against each alone, the same training
-twice, and the time of an epoch; then the memory counter. Exits with 1 if a check fails.
+For every model, compares scores and gradients with the reference, replicas trained side by side with replicas trained
+alone, and two runs of the same training, and times an epoch. Then checks the memory counter. Exits with 1 if a check
+fails.
 """
 
 import argparse
@@ -16,7 +17,7 @@ if TYPE_CHECKING:  # `python -m cgnn --help` loads no torch
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:INDEX, or auto")
-    parser.add_argument("--threads", type=int, default=1, help="threads of the CPU (default 1)")
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads (default 1)")
 
 
 def run(args: argparse.Namespace) -> int:

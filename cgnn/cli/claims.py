@@ -2,12 +2,12 @@
 
   python -m cgnn claims --results R --reported paper/reported.yaml [--out R/claims.json]
   python -m cgnn claims --results R --gate                          exit 1 if a claim is not reproduced
-  python -m cgnn claims --results R --gate --expect old/claims.json exit 1 if a verdict is worse than there
+  python -m cgnn claims --results R --gate --expect old/claims.json exit 1 if a verdict is worse than before
 
 Prints each claim with its verdict and evidence. A result file that does not exist makes its claims
 "not testable here"; a folder without any is an error. The comparisons use one protocol, the first of
-(search, released), (published, released), (search, paper), (published, paper) that the runs hold, or the
-one given; where other protocols give another verdict, the claim "depends on the protocol".
+(search, released), (published, released), (search, paper), (published, paper) for which there are runs, or
+the given one. If other protocols give another verdict, the claim "depends on the protocol".
 """
 
 import argparse
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", metavar="NAME", help="origin of hyperparameters: search or published")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write claims.json here")
     parser.add_argument("--gate", action="store_true", help="exit 1 on a verdict that does not pass")
-    parser.add_argument("--expect", type=Path, metavar="FILE", help="a claims.json with the verdicts to hold")
+    parser.add_argument("--expect", type=Path, metavar="FILE", help="a claims.json with the expected verdicts")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Put the rows of many jobs into one table, and refuse rows that are damaged or do not belong together.
+"""Collect the rows of many jobs in one table, and refuse rows that are damaged or do not belong together.
 
   python -m cgnn collect runs     R/runs/cora/fixed/cgnn/released/search/0-4.csv … --out R/runs.csv
   python -m cgnn collect profiles R/profiles/cora/gcn/2.json …                     --out R/profiles.csv
@@ -6,8 +6,8 @@
   python -m cgnn collect seconds  R/runs/cora/fixed/cgnn/released/search/0-4.seconds.csv … --out R/seconds.csv
   python -m cgnn collect recorded R/runs/cora/fixed/cgnn/released/published/0-9.npz … --out R/recorded.npz
 
-Every value is checked, and the digest of every row. Rows of one model and solver must come from the same code, rows of
-one dataset from the same graph, and no replica may be there twice. An error names the file, the line and what to do.
+Every value and the digest of every row are checked. Rows of one model and solver must come from the same code, rows of
+one dataset from the same graph, and no replica may occur twice. An error names the file, the line and what to do.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=["runs", "profiles", "trials", "seconds", "recorded"])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--splits", type=Path, metavar="DIR", help="folder of the splits that rows must be of")
+    parser.add_argument("--splits", type=Path, metavar="DIR", help="folder of the splits that the rows must use")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE.csv")
 
 
@@ -35,4 +35,4 @@ def run(args: argparse.Namespace) -> None:
     if args.splits and args.kind == "runs":
         check_splits(rows, args.splits)
     write_csv(args.out, columns, rows)
-    print(f"{args.out}: {len(rows)} rows of {len(args.files)} files")
+    print(f"{args.out}: {len(rows)} rows from {len(args.files)} files")

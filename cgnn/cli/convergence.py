@@ -1,11 +1,10 @@
-"""Compute how H(t) approaches the fixed points of Propositions 2 and 4 on a piece of a real graph.
+"""Compute how H(t) approaches the fixed points of Propositions 2 and 4 on a part of a real graph.
 
   python -m cgnn convergence --graph R/data/cora/graph.npz [--nodes 400] --out R/convergence.csv
 
-Takes the ``--nodes`` nodes nearest to the one of highest degree, few enough for a dense
-eigendecomposition, and writes the distance to the limit at each t for the printed derivative without
-and with weights, by the exact solver and by the closed form, and the norm for the released derivative,
-which has no limit.
+Uses the ``--nodes`` nodes nearest to the node of highest degree, few enough for a dense eigendecomposition.
+For the paper's derivative, without and with weights, writes the distance to the limit at each t, from the
+exact solver and from the closed form. For the released derivative, which has no limit, writes the norm.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Convert a PyG Data object, saved with torch.save, into a graph.npz of your own.
+"""Convert a PyG Data object, saved with torch.save, into a graph.npz.
 
-It is loaded with PyTorch's safe loader (weights_only), which builds tensors and PyG's containers and runs
-nothing else. In Python, ``cgnn.datasets.own.from_pyg(data)`` does the same without a file.
+The file is loaded with PyTorch's safe loader (weights_only), which only builds tensors and PyG's containers
+and runs no other code. In Python, ``cgnn.datasets.own.from_pyg(data)`` does the same without a file.
 """
 
 import argparse
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "data", metavar="data.pt", help="a Data object, or the (data, slices) pair of an in-memory dataset"
     )
-    parser.add_argument("--name", default="mine", help="what the graph is called in tables")
+    parser.add_argument("--name", default="mine", help="name of the graph in tables")
     parser.add_argument("--out", required=True, metavar="my.npz")
 
 

@@ -1,7 +1,7 @@
-"""Show what the experiments of a config cost: measured core-hours, and those expected for what is missing.
+"""Show the core-hours of a config's experiments: measured for finished ones, estimated for missing ones.
 
-python -m cgnn cost                                   of config.yaml
-python -m cgnn cost --configfile config/quick.yaml    of an overlay
+python -m cgnn cost                                   for config.yaml
+python -m cgnn cost --configfile config/quick.yaml    with an overlay
 """
 
 import argparse
@@ -12,7 +12,9 @@ from cgnn.training.record import positive
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="overlays, as for snakemake")
-    parser.add_argument("--cores", type=positive, default=os.cpu_count() or 1, help="for the total in hours")
+    parser.add_argument(
+        "--cores", type=positive, default=os.cpu_count() or 1, help="cores for which the total hours are computed"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -2,8 +2,8 @@
 
   snakemake --rulegraph dot | python -m cgnn dag --out docs/dag.svg
 
-Rules that a run has no work for are missing from the graph of Snakemake: name an empty results folder with
-``--config results=FOLDER`` to see all of them.
+Snakemake leaves out rules that have nothing to do; use an empty results folder with ``--config results=FOLDER`` to see
+all of them.
 """
 
 import argparse
@@ -12,7 +12,9 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="picture; its suffix is the format")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="output image; the suffix sets the format"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

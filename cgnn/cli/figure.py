@@ -2,7 +2,7 @@
 
   python -m cgnn figure memory_depth_time --profiles R/profiles.csv --out R/figures/memory_depth_time
 
-writes R/figures/memory_depth_time.pdf, .svg, .png and .json. By hand, ``--results R`` finds the inputs.
+writes R/figures/memory_depth_time.pdf, .svg, .png and .json. ``--results R`` finds the inputs by itself.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from pathlib import Path
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from cgnn.render.inputs import add_input_arguments
 
-    parser.add_argument("name", metavar="NAME", help="which figure; see cgnn/render/catalogue.py")
+    parser.add_argument("name", metavar="NAME", help="name of the figure; see cgnn/render/catalogue.py")
     add_input_arguments(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="STEM", help="path without suffix")
 

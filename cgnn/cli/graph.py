@@ -1,4 +1,4 @@
-"""Assemble a dataset's raw files into one graph.npz, or read, check and convert a graph of your own."""
+"""Assemble a dataset's raw files into one graph.npz, or read, check and convert your own graph."""
 
 import argparse
 import json
@@ -18,14 +18,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--features",
         choices=FEATURES_MODES,
-        help="what models are given of your own graph: its features as they are (default), each row divided by its "
-        "sum, or the same with every nonzero value made 1 first",
+        help="normalisation of the features of your own graph: none (default), each row divided by its sum, or the "
+        "same after setting every nonzero value to 1",
     )
     parser.add_argument(
-        "--parameters", default="{}", help='of synthetic, as JSON: \'{"nodes": 10000, "homophily": 0.7}\''
+        "--parameters", default="{}", help='for synthetic, as JSON: \'{"nodes": 10000, "homophily": 0.7}\''
     )
     parser.add_argument("--cache", help="folder of the raw files (default: CGNN_CACHE, or data)")
-    parser.add_argument("--mirror", help="folder that has them already (default: CGNN_DATA_MIRROR)")
+    parser.add_argument("--mirror", help="folder that already has the raw files (default: CGNN_DATA_MIRROR)")
     parser.add_argument("--out", required=True, metavar="graph.npz")
 
 

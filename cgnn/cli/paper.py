@@ -1,4 +1,4 @@
-"""Compile the rebuilt paper as a PDF with typst.
+"""Compile the reproduced paper to PDF with Typst.
 
   python -m cgnn paper --results R --source paper/paper.typ --reported paper/reported.yaml --out R/paper.pdf
 
@@ -15,8 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, required=True, metavar="DIR")
     parser.add_argument("--source", type=Path, default=Path("paper/paper.typ"), metavar="FILE")
     parser.add_argument("--reported", type=Path, default=Path("paper/reported.yaml"), metavar="FILE")
-    parser.add_argument("--data", type=Path, metavar="FILE", help="where the text's numbers go, as JSON")
-    parser.add_argument("--png", type=Path, metavar="DIR", help="also render each page as a picture there")
+    parser.add_argument("--data", type=Path, metavar="FILE", help="JSON file for the numbers used in the text")
+    parser.add_argument("--png", type=Path, metavar="DIR", help="also render each page as a PNG in this folder")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE")
 
 
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def commit_and_date() -> list[str]:
-    """The project's name, and where git knows them the commit and its date: the same commit gives the same PDF."""
+    """The project's name and, if git is available, the commit and its date; one commit always gives the same PDF."""
     command = ["git", "log", "-1", "--date=format:%-d %B %Y", "--format=%ad%nrepository cgnn-paper, commit %h"]
     try:
         found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()

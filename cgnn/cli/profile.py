@@ -1,9 +1,9 @@
-"""Measure one point: median seconds of an epoch and peak bytes, at one depth or ending time.
+"""Measure one point: the median seconds per epoch and the peak bytes at one depth or ending time.
 
   python -m cgnn profile --dataset cora --method cgnn_exact --value 12 --out point.json
 
-A method is a model, or a model of the CGNN family and its solver: cgnn_adjoint, cgnn_exact, cgnn_exact_recompute,
-cgnn_weight_exact, … --value is the ending time t1, or the number of layers. Measure one point per process, with
+A method is a model, or a model of the CGNN family with a solver: cgnn_adjoint, cgnn_exact, cgnn_exact_recompute,
+cgnn_weight_exact, … --value is the ending time t1 or the number of layers. Measure one point per process, with
 nothing else running.
 """
 
@@ -30,14 +30,14 @@ from cgnn.training.record import (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dataset", required=True, help="its name; published settings depend on it")
-    parser.add_argument("--graph", metavar="graph.npz", help="made by `cgnn graph`; default: through the cache")
+    parser.add_argument("--dataset", required=True, help="name of the dataset; published settings depend on it")
+    parser.add_argument("--graph", metavar="graph.npz", help="written by `cgnn graph`; default: from the cache")
     parser.add_argument("--split-file", metavar="FILE.json", help="default: the graph's fixed split")
     parser.add_argument("--method", required=True, help=f"{', '.join(registry.MODELS)}, or cgnn_adjoint, cgnn_exact, …")
-    parser.add_argument("--value", help="t1 or layers; default: that of the hyperparameters")
+    parser.add_argument("--value", help="t1 or layers; default: the value in the hyperparameters")
     add_setting_arguments(parser)
-    parser.add_argument("--epochs", type=positive, default=20, help="epochs that are timed")
-    parser.add_argument("--warmup", type=int, default=3, help="epochs before them")
+    parser.add_argument("--epochs", type=positive, default=20, help="number of timed epochs")
+    parser.add_argument("--warmup", type=int, default=3, help="number of epochs before the timed ones")
     add_machine_arguments(parser)
     parser.add_argument("--out", required=True, type=Path, metavar="FILE.json")
 

@@ -14,7 +14,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, required=True, metavar="DIR")
     parser.add_argument("--reported", type=Path, default=Path("paper/reported.yaml"), metavar="FILE")
     parser.add_argument(
-        "--citation", type=Path, default=Path("CITATION.cff"), metavar="FILE", help="names the repository to link to"
+        "--citation",
+        type=Path,
+        default=Path("CITATION.cff"),
+        metavar="FILE",
+        help="file with the URL of the repository to link to",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FILE")
 

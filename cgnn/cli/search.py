@@ -8,14 +8,14 @@
 Hyperparameters without a prior keep their published values. Each replica is trained on one thread.
 
 Round one trains one replica of every random trial. Round two trains --replicas further replicas of each of the
---finalists best trials, and the finalist with the best mean over these further replicas wins; of equal ones, the
-earliest trial. With --split fixed, the replicas differ in their seeds; with --split random, in their splits too:
+--finalists best trials, and the finalist with the best mean over these further replicas wins; in a tie, the earliest
+trial. With --split fixed, the replicas differ in their seeds; with --split random, they differ in their splits, too:
 --split-files takes search00.json for round one and search01.json, … for the replicas of round two. No table uses
 these seeds and splits.
 
 trials.csv has one row per trial: trial, round (the last in which it took part), status, objective (validation accuracy
 of round one), mean (of round two), replicas (the values of round two, separated by spaces), and its hyperparameters. A
-replica that diverges or runs out of memory gives that status; such a trial counts as one of the trials but cannot win.
+replica that diverges or runs out of memory gives the trial that status; such a trial counts, but cannot win.
 
 A resumed or extended search writes the same bytes to trials.csv and best.yaml as one that ran without interruption.
 The time of each replica, which differs between runs, is in trials.seconds.csv beside trials.csv.
@@ -42,9 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True)
     parser.add_argument("--preset", default="released")
     parser.add_argument("--prior", action="extend", nargs="+", required=True, metavar="NAME~PRIOR", help=PRIOR_HELP)
-    parser.add_argument("--trials", type=int, required=True, help="of round one")
+    parser.add_argument("--trials", type=int, required=True, help="trials in round one")
     parser.add_argument("--finalists", type=int, default=10, help="best trials that round two evaluates again")
-    parser.add_argument("--replicas", type=int, default=3, help="of each finalist in round two")
+    parser.add_argument("--replicas", type=int, default=3, help="replicas of each finalist in round two")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--epochs", type=int, help="per replica; default: the published number")
     parser.add_argument("--graph", required=True, metavar="graph.npz")
@@ -68,7 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--best-out", required=True, type=Path, metavar="best.yaml")
     parser.add_argument("--plots", type=Path, metavar="DIR")
     parser.add_argument(
-        "--plotlyjs", type=Path, metavar="FILE", help="shared by all plots; default: one copy in each page"
+        "--plotlyjs",
+        type=Path,
+        metavar="FILE",
+        help="plotly.js file shared by all plots; default: one copy in each page",
     )
 
 
@@ -141,7 +144,7 @@ def run(args: argparse.Namespace) -> None:
         "code_fingerprint": fingerprint,
     }
     if best is None:
-        # This is an outcome, not an error: the trainings that follow will show the same status in their rows.
+        # This is a result, not an error: the trainings that follow will have the same status in their rows.
         hyper.save(values, args.best_out, note="no finalist completed; these are the published values", **notes)
     else:
         found = {"trial": best.index, "mean_validation_accuracy": best.mean}

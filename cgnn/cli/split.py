@@ -1,4 +1,4 @@
-"""Write a split of a graph as JSON: its fixed one, or one drawn by the rule in its name."""
+"""Write a split of a graph as JSON: the fixed split, or one drawn by the rule in the split's name."""
 
 import argparse
 from dataclasses import replace
@@ -18,15 +18,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--per-class", type=_size, help="training nodes per class (default: 20; 1 on NELL)")
     parser.add_argument("--validation", type=_size, help="validation nodes (default: 500)")
     parser.add_argument("--test", type=_size, help="test nodes (default: 1000); each size may be a fraction below 1")
-    parser.add_argument("--seed", type=int, default=0, help="of the whole family of random splits")
+    parser.add_argument("--seed", type=int, default=0, help="seed shared by all random splits")
     parser.add_argument("--out", required=True, metavar="FILE.json")
 
 
 def run(args: argparse.Namespace) -> None:
     graph = load_graph(args.graph)
     given = {key: getattr(args, key) for key in ("per_class", "validation", "test")}
-    asked = {key: value for key, value in given.items() if value is not None}
-    split = make_split(graph, args.name, replace(split_sizes(None, graph.name), **asked), args.seed)
+    requested = {key: value for key, value in given.items() if value is not None}
+    split = make_split(graph, args.name, replace(split_sizes(None, graph.name), **requested), args.seed)
     seed = None if args.name == "fixed" else args.seed
     save_split(split, args.out, dataset=graph.name, seed=seed, graph_sha256=graph.sha256)
     sizes = f"{len(split.train)} train, {len(split.validation)} validation, {len(split.test)} test"
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _size(text: str) -> float:
-    """A whole number stays an int."""
+    """Parse a size; a whole number stays an int."""
     try:
         return int(text)
     except ValueError:

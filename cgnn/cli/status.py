@@ -1,7 +1,7 @@
-"""Show which cells of which table exist or are missing, and how long the rest will take.
+"""Show which cells of each table exist or are missing, and how long the rest will take.
 
-python -m cgnn status                                 of config.yaml
-python -m cgnn status --configfile config/quick.yaml  of an overlay
+python -m cgnn status                                 for config.yaml
+python -m cgnn status --configfile config/quick.yaml  with an overlay
 """
 
 import argparse
@@ -12,7 +12,9 @@ from cgnn.training.record import positive
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="overlays, as for snakemake")
-    parser.add_argument("--cores", type=positive, default=os.cpu_count() or 1, help="for the estimate of the time left")
+    parser.add_argument(
+        "--cores", type=positive, default=os.cpu_count() or 1, help="cores for which the remaining time is estimated"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -2,7 +2,7 @@
 
   python -m cgnn table fixed_splits --runs R/runs.csv --reported paper/reported.yaml --out R/tables/fixed_splits
 
-writes R/tables/fixed_splits.csv, .md, .tex and .json. By hand, ``--results R`` finds the inputs.
+writes R/tables/fixed_splits.csv, .md, .tex and .json. ``--results R`` finds the inputs by itself.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from pathlib import Path
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from cgnn.render.inputs import add_input_arguments
 
-    parser.add_argument("name", metavar="NAME", help="which table; see cgnn/render/catalogue.py")
+    parser.add_argument("name", metavar="NAME", help="name of the table; see cgnn/render/catalogue.py")
     add_input_arguments(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="STEM", help="path without suffix")
 

@@ -3,10 +3,10 @@
   python -m cgnn train --dataset cora --split fixed --model cgnn --preset released \\
       --hyperparameters published --replicas 0:10 --out runs.csv
 
-On the fixed split replica i is seed i; on random splits it is split i. Without --graph and --splits the data is fetched
-and assembled through the cache. The same command on the same machine with the same threads writes the same file, to the
-bit. Beside it, runs.seconds.csv has the times and runs.npz the learning curves and the learned α. Finished replicas are
-kept in runs.csv.journal/ until all are finished, so an interrupted command resumes.
+On the fixed split, replica i uses seed i; on random splits, it uses split i. Without --graph and --splits, the data is
+fetched and assembled through the cache. The same command on the same machine with the same number of threads writes a
+bit-identical file. Next to it, runs.seconds.csv contains the times and runs.npz the learning curves and the learned α.
+Finished replicas are kept in runs.csv.journal/ until all are finished, so an interrupted command can resume.
 """
 
 import argparse
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_training_arguments(parser)
-    parser.add_argument("--graph", metavar="graph.npz", help="made by `cgnn graph`; default: through the cache")
+    parser.add_argument("--graph", metavar="graph.npz", help="written by `cgnn graph`; default: from the cache")
     parser.add_argument("--splits", metavar="DIR", type=Path, help="folder of fixed.json, random00.json, …")
-    parser.add_argument("--replicas", default="0:1", metavar="FIRST:END", help="half-open: 0:10 is ten; or one number")
+    parser.add_argument(
+        "--replicas", default="0:1", metavar="FIRST:END", help="half-open range (0:10 is ten replicas), or one number"
+    )
     add_machine_arguments(parser)
     parser.add_argument(
         "--side-by-side", action=argparse.BooleanOptionalAction, help="train replicas together; default: on CUDA only"
@@ -60,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def obtain_graph(dataset: str, file: str | None) -> "Graph":
-    """The graph of a file, or by hand the dataset of that name through the cache."""
+    """The graph in a file or, without one, the dataset of that name from the cache."""
     if file:
         from cgnn.datasets.graph import load_graph
 
@@ -71,7 +73,7 @@ def obtain_graph(dataset: str, file: str | None) -> "Graph":
 
 
 def obtain_split(name: str, graph: "Graph", folder: Path | None) -> "Split":
-    """A split from its file, or by hand the one that ``cgnn split`` would make."""
+    """The split in a file or, without a folder, the one that ``cgnn split`` would write."""
     from cgnn.datasets.splits import load_split, make_split
 
     return load_split(folder / f"{name}.json", graph_sha256=graph.sha256) if folder else make_split(graph, name)

@@ -1,1 +1,1 @@
-"""From bytes on the network to graphs and splits."""
+"""Download raw files and turn them into graphs and splits."""

@@ -1,4 +1,4 @@
-"""Taking named files out of a tar or a wheel that anyone may have made, and nothing else."""
+"""Extract named files from an untrusted tar archive or wheel, and nothing else."""
 
 import gzip
 import shutil
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-#: Several times what the known archives unpack to.
+#: Several times the unpacked size of the known archives.
 MAX_UNPACKED_BYTES = 1 << 28
 MAX_MEMBERS = 10_000
 
@@ -25,7 +25,7 @@ class BadArchive(Exception):
 
 
 class _Limited:
-    """A decompressed stream that ends in an error beyond ``limit`` bytes, before they are held in memory."""
+    """A decompressed stream that raises an error beyond ``limit`` bytes, before they are in memory."""
 
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         self.stream, self.limit = stream, limit
@@ -51,9 +51,8 @@ def extract_from_tar(
 ) -> dict[str, Path]:
     """Copy the named members of a gzipped tar into ``folder`` under their base names.
 
-    All headers are checked first. An archive with any member that would leave its folder, that is neither a file, a
-    folder nor a harmless link, or that unpacks to more than ``max_bytes``, is refused as a whole: it is not the archive
-    we know.
+    All headers are checked first. The whole archive is refused if any member would be written outside the folder or is
+    not a file, a folder or a harmless link, or if the archive unpacks to more than ``max_bytes``.
     """
     try:
         with gzip.open(archive) as stream, tarfile.open(fileobj=_Limited(stream, max_bytes), mode="r:") as tar:  # type: ignore[call-overload,arg-type]

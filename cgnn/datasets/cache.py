@@ -1,4 +1,4 @@
-"""What is already here, and nothing that is not what it should be: every file is checked by sha256."""
+"""The cache of raw files. Every file is verified by its sha256."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ SUMS = Path(__file__).with_name("SHA256SUMS")
 
 
 class WrongChecksum(Exception):
-    """A file that is not what it should be; it has been set aside under another name."""
+    """A file whose sha256 is wrong; it has been renamed."""
 
 
 @lru_cache(maxsize=1)
@@ -26,12 +26,12 @@ def expected_sums() -> dict[str, str]:
 
 
 def default_cache() -> Path:
-    """``CGNN_CACHE``, or the folder ``data`` here."""
+    """``CGNN_CACHE``, or the folder ``data`` in the working directory."""
     return Path(os.environ.get("CGNN_CACHE") or "data")
 
 
 def admit(candidate: Path, file: str, cache: Path) -> Path:
-    """Move a file that has arrived to its place, if it is what it should be; else set it aside and say so."""
+    """Move a new file into the cache if its sha256 is right; otherwise rename it and raise WrongChecksum."""
     found, expected = sha256_of(candidate), expected_sums()[file]
     place = cache / file
     if found != expected:
@@ -45,7 +45,7 @@ def admit(candidate: Path, file: str, cache: Path) -> Path:
 
 
 def verified(file: str, cache: Path) -> Path | None:
-    """The cached file if it is there and right, None if absent; a wrong one is set aside and reported."""
+    """The cached file, or None if there is none; a file with a wrong sha256 is renamed and raises WrongChecksum."""
     place = cache / file
     return admit(place, file, cache) if place.is_file() else None
 
@@ -58,7 +58,7 @@ def locked(cache: Path) -> Iterator[None]:
         handle = open(cache / ".lock", "w")  # noqa: SIM115 - closed below
     except OSError as error:
         raise UserError(
-            f"{cache}: cannot be used as the cache of raw files ({error.strerror}). Make it writable, or name "
+            f"{cache}: cannot be used as the cache of raw files ({error.strerror}). Make it writable, or set "
             "another folder with --cache, CGNN_CACHE or `cache` in the config."
         ) from error
     with handle:

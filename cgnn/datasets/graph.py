@@ -1,4 +1,4 @@
-"""What a graph is, and the file format in which it is stored: an npz without pickle."""
+"""The Graph class, and its file format: an npz without pickle."""
 
 import hashlib
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from cgnn.datasets.splits import Split
 from cgnn.errors import UserError
 from cgnn.files import atomic_path
 
-#: What a model may be given: the values as they are, each row divided by its sum, or the same made 0/1 first.
+#: Normalisations of the features: none, each row divided by its sum, or the same after conversion to 0/1.
 FEATURES_MODES = ("as_given", "rows", "binary_rows")
 
 
@@ -23,9 +23,9 @@ class Graph:
 
     ``features`` (CSR float32, n×F) hold the raw values of the source files. ``edges`` (int64, 2×m) hold each
     distinct undirected edge once, smaller node first, in lexicographic order, without self-loops. ``labels``
-    (int64, n) are -1 where unknown. ``source`` says whose data it is, not which server it came from, so that the
-    same graph is the same file wherever its bytes were found. ``note`` is a caveat that tables show with the name.
-    ``features_mode`` is one of ``FEATURES_MODES``, the owner's choice of normalisation; it is empty for the paper's
+    (int64, n) are -1 where unknown. ``source`` names the origin of the data, not the server it was downloaded from, so
+    that the same graph always gives the same file. ``note`` is a caveat that tables show with the name.
+    ``features_mode`` is one of ``FEATURES_MODES``, the user's choice of normalisation; it is empty for the paper's
     datasets, where the preset decides.
     """
 
@@ -74,7 +74,7 @@ class Graph:
 
 
 def canonical_features(matrix: sparse.sparray | sparse.spmatrix | np.ndarray) -> sparse.csr_array:
-    """CSR float32 with sorted, distinct columns and no stored zeros; 32-bit indices whenever they suffice."""
+    """CSR float32 with sorted, distinct columns and no stored zeros; 32-bit indices if they suffice."""
     features = sparse.csr_array(matrix).astype(np.float32)
     features.sum_duplicates()
     features.eliminate_zeros()
@@ -86,7 +86,7 @@ def canonical_features(matrix: sparse.sparray | sparse.spmatrix | np.ndarray) ->
 
 
 def check_row_sums(features: sparse.csr_array, mode: str, where: str) -> None:
-    """Name the rows that ``rows`` and ``binary_rows`` cannot divide by their sum (UserError)."""
+    """Raise a UserError that names the rows that ``rows`` and ``binary_rows`` cannot divide by their sum."""
     if mode == "as_given":
         return
     sums = np.diff(features.indptr) if mode == "binary_rows" else features.sum(axis=1, dtype=np.float64)
@@ -101,7 +101,7 @@ def check_row_sums(features: sparse.csr_array, mode: str, where: str) -> None:
 
 
 def undirected_edges(source: np.ndarray, target: np.ndarray, num_nodes: int) -> np.ndarray:
-    """The distinct undirected edges among (source, target) pairs given in any order, direction or number."""
+    """The distinct undirected edges among (source, target) pairs in any order and direction, repeats allowed."""
     source, target = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
     smaller, larger = np.minimum(source, target), np.maximum(source, target)
     keys = np.unique((smaller * num_nodes + larger)[smaller != larger])
@@ -153,7 +153,7 @@ def load_graph(path: Path | str, *, dataset: str | None = None) -> Graph:
     except KeyError as error:
         raise UserError(
             f"{path}: array {error} is missing; this is not a graph written by `cgnn graph`. "
-            "Delete it and run `cgnn graph` again (for a graph of your own: `cgnn graph mine --path FILE`)."
+            "Delete it and run `cgnn graph` again (for your own graph: `cgnn graph mine --path FILE`)."
         ) from error
     except ValueError as error:
         raise UserError(f"{path}: damaged ({error}). Delete it and run `cgnn graph` again.") from error
@@ -164,8 +164,9 @@ def load_graph(path: Path | str, *, dataset: str | None = None) -> Graph:
         )
     if dataset is not None and graph.name != dataset:
         raise UserError(
-            f"{path}: this is the graph {graph.name}, but the dataset {dataset} is asked for. Seeds, settings and rows "
-            f"go by the name: use `--dataset {graph.name}`, or make the file again under that name with `cgnn graph`."
+            f"{path}: this is the graph {graph.name}, but the dataset {dataset} was requested. Seeds, settings and "
+            f"rows depend on the name: use `--dataset {graph.name}`, or write the file again under that name with "
+            "`cgnn graph`."
         )
     return graph
 
@@ -173,7 +174,7 @@ def load_graph(path: Path | str, *, dataset: str | None = None) -> Graph:
 def csr_from_parts(arrays: Mapping[str, np.ndarray]) -> sparse.csr_array:
     """The feature matrix from its four arrays ``features_{data,indices,indptr,shape}``.
 
-    SciPy and PyTorch read and write outside their buffers when the format is violated, so all of it is checked first
+    SciPy and PyTorch read and write outside their buffers if the format is violated, so it is checked completely first
     (ValueError).
     """
     data, indices, indptr = (np.asarray(arrays[f"features_{part}"]) for part in ("data", "indices", "indptr"))
@@ -187,13 +188,15 @@ def csr_from_parts(arrays: Mapping[str, np.ndarray]) -> sparse.csr_array:
             wanted = "a list of numbers" if kinds == "biuf" else "a list of integers"
             raise ValueError(f"features_{name} is {array.dtype} {array.shape}, expected {wanted}")
     if len(data) != len(indices):
-        raise ValueError(f"features_data has {len(data)} values and features_indices {len(indices)}, expected as many")
+        raise ValueError(
+            f"features_data has {len(data)} values and features_indices {len(indices)}, expected equal lengths"
+        )
     if len(indptr) != rows + 1:
         raise ValueError(f"features_indptr has {len(indptr)} entries, expected {rows + 1} (rows + 1)")
     if indptr[0] != 0 or indptr[-1] != len(data):
         raise ValueError(f"features_indptr goes from {indptr[0]} to {indptr[-1]}, expected from 0 to {len(data)}")
     if (falls := np.flatnonzero(indptr[1:] < indptr[:-1])).size:
-        raise ValueError(f"features_indptr falls at entry {falls[0] + 1}, expected it never to fall")
+        raise ValueError(f"features_indptr decreases at entry {falls[0] + 1}, expected it never to decrease")
     if (outside := np.flatnonzero((indices < 0) | (indices >= columns))).size:
         entry = outside[0]
         raise ValueError(f"features_indices[{entry}] is column {indices[entry]}, expected 0 to {columns - 1}")
@@ -203,7 +206,7 @@ def csr_from_parts(arrays: Mapping[str, np.ndarray]) -> sparse.csr_array:
 
 
 def split_from_arrays(arrays: Mapping[str, np.ndarray]) -> Split | None:
-    """The fixed split, if the arrays ``train``, ``validation`` and ``test`` are there."""
+    """The fixed split, if there are arrays ``train``, ``validation`` and ``test``."""
     if "train" not in arrays:
         return None
     return Split(name="fixed", train=arrays["train"], validation=arrays["validation"], test=arrays["test"])
@@ -215,7 +218,7 @@ def _require(holds: bool, complaint: str) -> None:
 
 
 def _content_hash(graph: Graph) -> str:
-    """The sha256 of what a model can see; name, source and note only describe it."""
+    """The sha256 of what a model uses; name, source and note are not part of it."""
     digest = hashlib.sha256()
     features = graph.features
     parts = [np.array([*features.shape, graph.num_classes], dtype=np.int64)]
@@ -223,7 +226,7 @@ def _content_hash(graph: Graph) -> str:
     if graph.fixed_split is not None:
         parts += [graph.fixed_split.train, graph.fixed_split.validation, graph.fixed_split.test]
     for part in parts:
-        # With shape and dtype, so that moving bytes from one array to the next changes the hash.
+        # Shape and dtype are included, so that moving bytes from one array to the next changes the hash.
         digest.update(f"{part.dtype.str}{part.shape}".encode())
         digest.update(np.ascontiguousarray(part).view(np.uint8).data)
     return digest.hexdigest()

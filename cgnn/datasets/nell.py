@@ -1,8 +1,8 @@
-"""NELL (Carlson et al. 2010, as Planetoid packs it), whole or with the labels that can be recovered.
+"""NELL (Carlson et al. 2010, as packaged by Planetoid), with all labels or with those that can be recovered.
 
-The paper made a split of its own for NELL and did not publish it, so the fixed split here is ours: one
-seeded draw of 1 node per class for training, 500 for validation and 1,000 for test. Of the 210 label columns
-105 are in use; the others have no node anywhere and take no part.
+The paper did not publish its split of NELL, so the fixed split here is ours: one seeded draw of 1 node per
+class for training, 500 for validation and 1,000 for test. Only 105 of the 210 label columns have nodes; the
+others are ignored.
 """
 
 from collections.abc import Mapping
@@ -18,13 +18,13 @@ PREFIX = "ind.nell.0.001"
 RECOVERED = "recovered_ally_labels.0.001.tsv"
 NOTE = (
     "NELL with 3,575 of its 9,891 labels: the graph and the features are NELL's, but the file with the other "
-    "labels (ally) was not to be had; the labels here are those of the test and training files and those "
+    "labels (ally) was unavailable; the labels here are those of the test and training files and those "
     "recovered from the label files of NELL's other public splits"
 )
 
 
 def assemble(name: str, files: Mapping[str, Path]) -> Graph:
-    """``nell`` from its eight files; ``nell_partial`` from seven and the recovered labels."""
+    """Build ``nell`` from its eight files, or ``nell_partial`` from seven files and the recovered labels."""
     partial = RECOVERED in files
     names = {suffix: f"{PREFIX}.{suffix}" for suffix in SUFFIXES if not (partial and suffix == "ally")}
     raw = read(files, names)

@@ -1,4 +1,4 @@
-"""Read the arrays of an npz that anyone may have written: sizes are checked before memory is allocated."""
+"""Read the arrays of an untrusted npz: sizes are checked before memory is allocated."""
 
 import os
 import zipfile
@@ -12,14 +12,16 @@ from numpy.lib import format as npy
 
 from cgnn.errors import UserError
 
-#: An npz may always declare this many bytes, however well it is compressed.
+#: An npz may always declare this many bytes, whatever its compressed size.
 SMALL_BYTES = 1 << 30
-#: Beyond that, at most this many bytes per byte of the file. Only arrays of almost nothing but zeros compress better.
+#: A larger npz may declare at most this many bytes per byte of the file. Only arrays of mostly zeros compress better.
 LARGEST_RATIO = 100
 
 
-def read_npz(path: Path | str, *, made_by: str = "`cgnn graph DATASET --out {path}` makes it") -> dict[str, np.ndarray]:
-    """All arrays of an npz. Pickled objects are refused, and so are sizes that cannot be true or do not fit."""
+def read_npz(
+    path: Path | str, *, made_by: str = "`cgnn graph DATASET --out {path}` writes it"
+) -> dict[str, np.ndarray]:
+    """All arrays of an npz. Pickled objects, impossible sizes and arrays that exceed the memory are refused."""
     path = Path(path)
     if not path.is_file():
         raise UserError(f"{path}: there is no such file. {made_by.format(path=path)}.")
@@ -42,7 +44,7 @@ def read_npz(path: Path | str, *, made_by: str = "`cgnn graph DATASET --out {pat
         *(AttributeError, KeyError, TypeError, SyntaxError, OverflowError, MemoryError),
     ) as error:
         raise UserError(
-            f"{path}: damaged, or not an npz of plain arrays ({error}). Delete it and make it again."
+            f"{path}: damaged, or not an npz of plain arrays ({error}). Delete it and write it again."
         ) from error
 
 
@@ -62,7 +64,7 @@ def _check_members(path: Path, members: Collection[zipfile.ZipInfo]) -> None:
     if declared > largest:
         raise UserError(
             f"{path}: a file of {_megabytes(size)} that declares arrays of {_megabytes(declared)}; expected at most "
-            f"{_megabytes(largest)} (half of the memory, and {LARGEST_RATIO} times the file). If the file is sound, "
+            f"{_megabytes(largest)} (half of the memory, and {LARGEST_RATIO} times the file). If the file is correct, "
             "store its features as a sparse CSR matrix (docs/data.md)."
         )
 

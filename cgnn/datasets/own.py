@@ -2,15 +2,15 @@
 
 Arrays of the npz (see docs/data.md):
 
-- ``edges``, 2×m integers, any order and direction; repeats and self-loops are dropped;
+- ``edges``, 2×m integers in any order and direction; repeats and self-loops are dropped;
 - ``labels``, n integers, -1 where unknown (n is the number of nodes);
 - ``features``, n×F numbers, or CSR as ``features_data``, ``features_indices``, ``features_indptr``,
   ``features_shape``;
 - optional, all three or none: ``train``, ``validation``, ``test``, node indices or n booleans;
 - optional: ``num_classes``, if there are classes without a labelled node;
-- optional: ``features_mode``, ``as_given`` (the default), ``rows`` or ``binary_rows``: what models are given.
+- optional: ``features_mode``, the normalisation: ``as_given`` (the default), ``rows`` or ``binary_rows``.
 
-A file written by ``cgnn graph`` or ``cgnn convert`` can be read, too.
+Files written by ``cgnn graph`` or ``cgnn convert`` can be read, too.
 """
 
 import difflib
@@ -34,11 +34,11 @@ from cgnn.datasets.splits import PARTS, Split
 from cgnn.errors import UserError
 
 CSR = ("features_data", "features_indices", "features_indptr", "features_shape")
-#: What `save_graph` writes beside the arrays of a plain npz.
+#: What `save_graph` writes in addition to the arrays of a plain npz.
 DESCRIPTION = ("name", "source", "note", "sha256")
 KNOWN = ("edges", "labels", "features", *CSR, *PARTS, "num_classes", "features_mode", *DESCRIPTION)
 WEIGHTS = ("weight", "weights", "edge_weight", "edge_weights", "edge_attr")
-#: A graph may have more classes than nodes (most of them empty), but not without limit: every class costs memory.
+#: A graph may have more classes than nodes (most of them empty), but with a limit, because every class needs memory.
 CLASSES_IN_A_SMALL_GRAPH = 1000
 
 
@@ -47,7 +47,7 @@ def read_own(name: str, path: Path | str, features_mode: str | None = None) -> G
 
     ``features_mode`` replaces the file's own choice.
     """
-    arrays = read_npz(path, made_by="docs/data.md says how to write the npz of your own graph")
+    arrays = read_npz(path, made_by="docs/data.md explains how to write the npz of your own graph")
     _check_names(path, arrays)
     if "features" not in arrays and all(part in arrays for part in CSR):
         try:
@@ -71,7 +71,7 @@ def read_own(name: str, path: Path | str, features_mode: str | None = None) -> G
 
 
 def from_pyg(data: Any, name: str = "mine") -> Graph:
-    """A Graph from a PyG ``Data`` object with ``x``, ``edge_index``, ``y`` and, if it has them, its three masks.
+    """A Graph from a PyG ``Data`` object with ``x``, ``edge_index``, ``y`` and, optionally, its three masks.
 
     ``x`` may be dense or sparse. The models of the workflow use no edge weights, so ``edge_weight`` is refused unless
     all weights are equal, finite and positive. Edge features (``edge_attr``) are not used.
@@ -83,8 +83,8 @@ def from_pyg(data: Any, name: str = "mine") -> Graph:
     weights = np.ones(1) if weight is None else np.unique(_numpy(weight))
     if weights.size > 1 or not (np.isfinite(weights) & (weights > 0)).all():
         raise UserError(
-            "Data.edge_weight: the workflow's models treat all edges alike. Delete it (del data.edge_weight) to train "
-            "without weights, or use the layer CGNNConv, which takes them (docs/library.md)."
+            "Data.edge_weight: the workflow's models do not support edge weights. Delete it (del data.edge_weight) to "
+            "train without weights, or use the layer CGNNConv, which supports them (docs/library.md)."
         )
     masks = {"train": "train_mask", "validation": "val_mask", "test": "test_mask"}
     parts = {part: _numpy(getattr(data, mask)) for part, mask in masks.items() if getattr(data, mask, None) is not None}
@@ -137,8 +137,8 @@ def _check_names(path: Path | str, arrays: Mapping[str, np.ndarray]) -> None:
     for key in arrays:
         if key in WEIGHTS:
             raise UserError(
-                f"{path}: array {key!r}: the format has no edge weights, since the workflow's models treat all edges "
-                "alike. Leave it out to train without weights, or use the layer CGNNConv, which takes them "
+                f"{path}: array {key!r}: the format has no edge weights, since the workflow's models do not support "
+                "them. Leave it out to train without weights, or use the layer CGNNConv, which supports them "
                 "(docs/library.md)."
             )
         if key not in KNOWN:
@@ -160,7 +160,7 @@ def _checked_features(features: Any, where: str) -> sparse.csr_array:
         )
     dense = isinstance(features, np.ndarray)
     values = features if dense else features.data
-    # float32 is what models are given: a value that overflows it is infinite there.
+    # Models use float32, in which a value that is too large becomes infinite.
     with np.errstate(over="ignore"):
         wrong = np.flatnonzero(~np.isfinite(values.astype(np.float32, copy=False)))
     if wrong.size:
@@ -174,7 +174,7 @@ def _checked_features(features: Any, where: str) -> sparse.csr_array:
         kind = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"{value}, too large for float32"
         more = f" ({wrong.size} such entries)" if wrong.size > 1 else ""
         raise UserError(
-            f"{where}: features[{row}, {column}] is {kind}{more}; expected a finite number. Replace it, with 0 say."
+            f"{where}: features[{row}, {column}] is {kind}{more}; expected a finite number. Replace it, e.g. with 0."
         )
     return canonical_features(features.astype(np.float32))
 

@@ -1,7 +1,7 @@
-"""From Planetoid's eight files per dataset (Yang et al. 2016) to a Graph.
+"""Build a Graph from Planetoid's eight files per dataset (Yang et al. 2016).
 
-``x, y`` are the training nodes, ``allx, ally`` all nodes but the test ones, ``tx, ty`` the test nodes in
-the order of ``test.index``, ``graph`` the neighbours of each node.
+``x, y`` are the training nodes, ``allx, ally`` all nodes except the test nodes, ``tx, ty`` the test nodes in
+the order of ``test.index``, and ``graph`` the neighbours of each node.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ VALIDATION = 500
 
 
 class Raw(NamedTuple):
-    """What the files hold, features and labels spread over all nodes."""
+    """The content of the files, with features and labels for all nodes."""
 
     features: sparse.csr_array
     labels: np.ndarray
@@ -52,7 +52,7 @@ def assemble(name: str, files: Mapping[str, Path]) -> Graph:
 
 
 def read(files: Mapping[str, Path], names: Mapping[str, str]) -> Raw:
-    """Read the files; ``ally`` may be absent, then its labels are unknown but for those of ``y``."""
+    """Read the files. If ``ally`` is absent, its labels are unknown except for those in ``y``."""
     content = {suffix: read_pickle(files[names[suffix]]) for suffix in names if suffix != "test.index"}
     test = np.array(files[names["test.index"]].read_text().split(), dtype=np.int64)
     neighbours = content["graph"]

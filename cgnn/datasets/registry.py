@@ -1,6 +1,6 @@
-"""Which datasets there are, which files each needs, and which module makes a Graph of them.
+"""The datasets, the files that each needs, and the module that builds a Graph from them.
 
-Modules are named as strings and imported on use, so that the fingerprint of one dataset does not depend
+Modules are given as strings and imported on use, so that the fingerprint of one dataset does not depend
 on the code of another: a rule takes ``code_fingerprint("cgnn.cli.graph", *modules_of(name))``.
 """
 
@@ -22,7 +22,7 @@ _SUFFIXES = ("x", "y", "tx", "ty", "allx", "ally", "graph", "test.index")
 
 @dataclass(frozen=True)
 class FileSet:
-    """Files (paths inside a cache or mirror) that together make the graph, and the module that does it."""
+    """Files (paths inside a cache or mirror) that together contain the graph, and the module that builds it."""
 
     files: tuple[str, ...]
     module: str
@@ -30,7 +30,7 @@ class FileSet:
 
 @dataclass(frozen=True)
 class Dataset:
-    """``file_sets`` are alternatives; any complete one is enough."""
+    """A dataset. ``file_sets`` are alternatives; any complete one is enough."""
 
     name: str
     kind: Kind
@@ -72,25 +72,25 @@ DATASETS: dict[str, Dataset] = {
 
 
 def lookup(name: str, *, path: Path | str | None = None) -> Dataset:
-    """The dataset called ``name``; with ``path`` it is the user's own, under any name that no dataset has."""
+    """The dataset called ``name``; with ``path``, a graph of the user, whose name must not be that of a dataset."""
     if path is not None:
         if name in DATASETS:
             raise UserError(
-                f"dataset {name}: {name} is a dataset of this project, so a graph of your own cannot have its name "
-                f"(--path {path}); call it something else, such as my_{name}."
+                f"dataset {name}: {name} is a dataset of this project, so your own graph cannot have this name "
+                f"(--path {path}); choose another name, such as my_{name}."
             )
         return Dataset(name, "own")
     if name not in DATASETS:
         near = difflib.get_close_matches(name, DATASETS, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise UserError(
-            f"dataset {name!r} is unknown; there are {', '.join(DATASETS)}, and your own with --path my.npz.{hint}"
+            f"dataset {name!r} is unknown; expected {', '.join(DATASETS)}, or your own with --path my.npz.{hint}"
         )
     return DATASETS[name]
 
 
 def modules_of(name: str, *, path: Path | str | None = None) -> tuple[str, ...]:
-    """For fingerprints: the modules behind ``cgnn graph NAME``."""
+    """The modules that ``cgnn graph NAME`` uses, for fingerprints."""
     return lookup(name, path=path).modules
 
 
@@ -103,23 +103,23 @@ def obtain_graph(
     cache: Path | str | None = None,
     mirror: Path | str | None = None,
 ) -> Graph:
-    """The graph, fetched first if the cache lacks its files.
+    """The graph; its files are fetched first if they are not in the cache.
 
-    ``path``: the npz of your own graph, with ``features`` as its owner wants them given to models (``as_given``,
-    ``rows``, ``binary_rows``); ``parameters``: of ``synthetic``.
+    ``path`` is the npz of your own graph and ``features`` its normalisation (``as_given``, ``rows``, ``binary_rows``);
+    ``parameters`` are those of ``synthetic``.
     """
     dataset = lookup(name, path=path)
     if features and dataset.kind != "own":
-        raise UserError(f"dataset {name}: --features is for a graph of your own (--path); here the preset decides.")
+        raise UserError(f"dataset {name}: --features is for your own graph (--path); here the preset decides.")
     if parameters and dataset.kind != "synthetic":
-        raise UserError(f"dataset {name}: parameters are for synthetic alone, found {', '.join(parameters)}.")
+        raise UserError(f"dataset {name}: parameters are only for synthetic, found {', '.join(parameters)}.")
     if dataset.kind == "own":
         return import_module(dataset.modules[0]).read_own(name, path, features)
     if dataset.kind == "synthetic":
         module = import_module(dataset.modules[0])
         return module.generate(name, module.parse(dict(parameters or {})))
-    # By name, not by import: where bytes come from cannot change a graph, since every file's sha256 is pinned,
-    # so an edit in the network code must not change the fingerprint of what is made from the bytes.
+    # Imported by name: the sha256 of every file is pinned, so the source of the bytes cannot change a graph, and an
+    # edit of the network code must not change the fingerprint of what is made from the bytes.
     fetched = import_module("cgnn.datasets.sources").fetch(name, cache=cache, mirror=mirror)
     files = {Path(file).name: found for file, found in fetched.paths.items()}
     return import_module(fetched.file_set.module).assemble(name, files)

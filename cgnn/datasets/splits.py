@@ -1,4 +1,4 @@
-"""Which nodes are for training, validation and test: a graph's fixed split, and seeded random ones by rule."""
+"""Training, validation and test nodes: a graph's fixed split, and seeded random splits drawn by a rule."""
 
 import hashlib
 import json
@@ -48,7 +48,7 @@ class Split:
 
     @property
     def sha256(self) -> str:
-        """Of the indices alone, so that equal splits have equal hashes whatever they are called."""
+        """The hash of the indices only, so that equal splits have equal hashes whatever their names."""
         text = json.dumps([getattr(self, part).tolist() for part in PARTS], separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -77,19 +77,19 @@ def split_sizes(config: Mapping[str, Any] | None, dataset: str) -> SplitSizes:
     return SplitSizes(**{**paper, **section.get("default", {}), **section.get(dataset, {})})
 
 
-#: The rules by which a split may be drawn; a split is called after its rule and its number, such as ``pool03``.
-#: ``search`` draws as ``random`` does, under names that no table uses.
+#: The rules for drawing a split; a split is named after its rule and its number, such as ``pool03``.
+#: ``search`` draws like ``random``, but with names that no table uses.
 RULES = ("random", "pool", "component", "search")
 
 
 def rule_of(name: str) -> str | None:
-    """The rule that a split's name asks for, or None if it is not the name of a drawn split."""
+    """The rule in a split's name, or None if it is not the name of a drawn split."""
     found = re.fullmatch(rf"({'|'.join(RULES)})[0-9]+", name)
     return found[1] if found else None
 
 
 def make_split(graph: "Graph", name: str, sizes: SplitSizes | None = None, seed: int = 0) -> Split:
-    """The split called ``name``: the graph's own if it is ``fixed``, else one drawn by the rule in its name.
+    """The split called ``name``: the graph's fixed split, or one drawn by the rule in the name.
 
     - ``random00``, ``search00``: from all labelled nodes;
     - ``component00``: from the labelled nodes of the largest connected component;
@@ -124,7 +124,7 @@ def random_split(
     test: float = SplitSizes.test,
     seed: int = 0,
 ) -> Split:
-    """``per_class`` labelled nodes per class for training, then ``validation`` and ``test`` of the labelled rest.
+    """Draw ``per_class`` labelled nodes per class for training, then ``validation`` and ``test`` from the rest.
 
     The same (dataset, name, seed) gives the same split on any machine. Classes without a labelled node (NELL's archive
     has 210 label columns and uses 105) are left out; a class with fewer than ``per_class`` labels is an error.
@@ -155,7 +155,7 @@ def _draw(
     name: str,
     seed: int,
 ) -> Split:
-    """``train_counts[i]`` nodes of ``classes[i]``, then ``validation`` and ``test`` of the other labelled nodes."""
+    """Draw ``train_counts[i]`` nodes of ``classes[i]``, then ``validation`` and ``test`` from the labelled rest."""
     order = _permutation(np.flatnonzero(labels >= 0), derive_seed(dataset, name, seed, "split"))
     # A stable sort by class keeps the random order inside each class: its first nodes are the draw.
     by_class = order[np.argsort(labels[order], kind="stable")]
@@ -172,14 +172,14 @@ def _draw(
 
 
 def _in_largest_component(edges: np.ndarray, nodes: int) -> np.ndarray:
-    """Whether each node belongs to the largest connected component; of equally large ones, to the first."""
+    """Whether each node belongs to the largest connected component (the first one if several are equally large)."""
     adjacency = sparse.coo_array((np.ones(edges.shape[1], dtype=np.int8), tuple(edges)), shape=(nodes, nodes))
     _, component = csgraph.connected_components(adjacency, directed=False)
     return component == np.bincount(component).argmax()
 
 
 def save_split(split: Split, path: Path | str, *, dataset: str, seed: int | None, graph_sha256: str) -> None:
-    """Write the split as JSON; ``seed`` is null for a fixed one."""
+    """Write the split as JSON; ``seed`` is null for a fixed split."""
     content = {
         "name": split.name,
         "dataset": dataset,
@@ -195,7 +195,7 @@ def load_split(path: Path | str, *, graph_sha256: str | None = None) -> Split:
     """Read a split and check its hash; with ``graph_sha256``, also that it was made for that graph."""
     if not Path(path).is_file():
         raise UserError(
-            f"{path}: there is no such split. `cgnn split --graph GRAPH --name NAME --out {path}` makes it."
+            f"{path}: there is no such split. `cgnn split --graph GRAPH --name NAME --out {path}` writes it."
         )
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -218,7 +218,7 @@ def load_split(path: Path | str, *, graph_sha256: str | None = None) -> Split:
 
 
 def _permutation(nodes: np.ndarray, seed: int) -> np.ndarray:
-    # NumPy promises PCG64's raw stream for ever, but not what Generator.permutation makes of it.
+    # NumPy guarantees that PCG64's raw stream never changes, but not the result of Generator.permutation.
     keys = np.random.PCG64(seed).random_raw(len(nodes))
     return nodes[np.argsort(keys, kind="stable")]
 
@@ -261,5 +261,5 @@ def _counts(
 
 
 def _nodes(size: float, of: int) -> int:
-    """A size as a number of nodes. The small number keeps 0.29 × 100 from becoming 28 by rounding."""
+    """A size as a number of nodes. Adding 1e-9 keeps rounding from turning 0.29 × 100 into 28."""
     return int(size) if size >= 1 or size == 0 else int(size * of + 1e-9)

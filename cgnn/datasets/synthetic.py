@@ -1,4 +1,4 @@
-"""Synthetic graphs of any size: a planted partition whose classes have words of their own."""
+"""Synthetic graphs of any size: a planted partition with a block of words for each class."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -44,11 +44,11 @@ class Parameters:
 
 
 def parse(values: dict[str, Any]) -> Parameters:
-    """Parameters from a config mapping; an unknown key is named together with those there are."""
+    """Parameters from a config mapping; the error for an unknown key lists the known ones."""
     known = {field.name: field.type for field in fields(Parameters)}
     for key, value in values.items():
         if key not in known:
-            raise UserError(f"synthetic: unknown parameter {key!r}; there are {', '.join(known)}.")
+            raise UserError(f"synthetic: unknown parameter {key!r}; expected {', '.join(known)}.")
         if isinstance(value, bool) or not isinstance(value, int if known[key] is int else (int, float)):
             raise UserError(
                 f"synthetic: {key} is {value!r}, expected a{'n integer' if known[key] is int else ' number'}."
@@ -84,7 +84,7 @@ def generate(name: str, parameters: Parameters) -> Graph:
 
 
 def _edges(labels: np.ndarray, p: Parameters, rng: np.random.Generator) -> np.ndarray:
-    """m = nodes·degree/2 distinct edges, a share `homophily` of them inside a class (as far as there are pairs)."""
+    """m = nodes·degree/2 distinct edges, a share `homophily` of them inside a class (if there are enough pairs)."""
     members = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels, minlength=p.classes)
     starts = np.cumsum(sizes) - sizes
@@ -98,7 +98,7 @@ def _edges(labels: np.ndarray, p: Parameters, rng: np.random.Generator) -> np.nd
     def other_class(source: np.ndarray) -> np.ndarray:
         own = labels[source]
         place = rng.integers(p.nodes - sizes[own])
-        return members[place + np.where(place >= starts[own], sizes[own], 0)]  # steps over the own class
+        return members[place + np.where(place >= starts[own], sizes[own], 0)]  # skips the node's class
 
     drawn = [_distinct(inside, p.nodes, same_class, rng), _distinct(total - inside, p.nodes, other_class, rng)]
     both = np.concatenate(drawn, axis=1)
@@ -108,7 +108,7 @@ def _edges(labels: np.ndarray, p: Parameters, rng: np.random.Generator) -> np.nd
 def _distinct(
     wanted: int, nodes: int, partner: Callable[[np.ndarray], np.ndarray], rng: np.random.Generator
 ) -> np.ndarray:
-    """``wanted`` distinct edges from random nodes to their ``partner``; fewer where hardly any pairs are left."""
+    """``wanted`` distinct edges from random nodes to their ``partner``; fewer if almost no pairs are left."""
     edges = np.zeros((2, 0), dtype=np.int64)
     for _ in range(30):
         missing = wanted - edges.shape[1]
@@ -123,7 +123,7 @@ def _distinct(
 
 
 def _features(labels: np.ndarray, p: Parameters, rng: np.random.Generator) -> sparse.csr_array:
-    """Each node has Poisson(words) words: a share `word_homophily` from its class's own block, the rest from all."""
+    """Each node has Poisson(words) words: a share `word_homophily` from its class's block, the rest from all words."""
     counts = np.minimum(rng.poisson(p.words, size=p.nodes), p.features)
     rows = np.repeat(np.arange(p.nodes), counts)
     block = p.features // p.classes
@@ -133,5 +133,5 @@ def _features(labels: np.ndarray, p: Parameters, rng: np.random.Generator) -> sp
     matrix = canonical_features(
         sparse.coo_array((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=(p.nodes, p.features))
     )
-    matrix.data[:] = 1.0  # a word drawn twice is there once
+    matrix.data[:] = 1.0  # a word drawn twice counts once
     return matrix

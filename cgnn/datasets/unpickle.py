@@ -1,4 +1,4 @@
-"""Reading the pickles of 2016 without letting them run anything."""
+"""Read the Planetoid pickles of 2016 without letting them run any code."""
 
 import collections
 import pickle
@@ -11,7 +11,7 @@ from scipy import sparse
 
 from cgnn.errors import UserError
 
-#: All names the Planetoid files need. They were written by Python 2, so the modules are those of its day.
+#: All names that the Planetoid files need. They were written by Python 2, so the module names are old.
 ALLOWED: dict[tuple[str, str], Any] = {
     ("__builtin__", "list"): list,
     ("collections", "defaultdict"): collections.defaultdict,
@@ -31,7 +31,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def read_pickle(path: Path | str) -> Any:
-    """Unpickle a file that may name only numpy arrays, CSR matrices, lists and defaultdicts."""
+    """Unpickle a file that may contain only NumPy arrays, CSR matrices, lists and defaultdicts."""
     try:
         with open(path, "rb") as stream:
             return _Unpickler(stream, encoding="latin1").load()

@@ -1,7 +1,7 @@
-"""The same ODE by time stepping, through torchdiffeq: what the authors did, and an oracle for the exact solver.
+"""Solve the ODE by time stepping with torchdiffeq, as the authors do; also a reference for the exact solver.
 
-``dopri5`` at the authors' tolerances, ``rk4`` at a fixed step; each with ordinary backpropagation through
-the steps or with the adjoint method, whose memory does not grow with t1.
+``dopri5`` uses the authors' tolerances, ``rk4`` a fixed step. Both can backpropagate through the steps or use
+the adjoint method, whose memory does not grow with t1.
 """
 
 from collections.abc import Callable
@@ -53,8 +53,8 @@ def _integrate(ode: LinearODE, t1: float, method: str, adjoint: bool, **settings
     if not adjoint:
         H = torchdiffeq.odeint(derivative, start, times, method=method, **settings)[-1]
     else:
-        # The adjoint only returns gradients for what is listed here; without E the encoder would learn through
-        # H(0) alone.
+        # The adjoint method only returns gradients for the tensors listed here; without E the encoder would learn
+        # through H(0) only.
         listed = (ode.alpha, ode.weight, source, ode.propagation.learned)
         parameters = tuple(p for p in listed if p is not None and p.requires_grad)
         H = torchdiffeq.odeint_adjoint(derivative, start, times, method=method, adjoint_params=parameters, **settings)[

@@ -5,19 +5,20 @@ recurrence runs on the differences Δ_k = T_k − T_{k−1} and on P_k = 4R T_k,
 
     Δ_{k+1} = Δ_k − (α/b) P_k      P_{k+1} = P_k + 4R Δ_{k+1}      H = Σ_k Δ_k (c_k + c_{k+1} + …),   Δ_0 = E
 
-(half of P_0 in Δ_1), which takes one sparse product and two passes per term, loses no digits where X is near
-I, and yields the P_k, all that the gradient of α needs.
+(half of P_0 in Δ_1). This takes one sparse product and two passes per term, loses no digits where X is close to
+I, and yields the P_k, which are all that the gradient of α needs.
 
 Backward. Clenshaw's recurrence on the incoming gradient ḡ: b_k = ḡ c_k + 2X^T b_{k+1} − b_{k+2}, then
-dE = ḡ c_0 + X^T b_1 − b_2 and b·dα = −½ b_1·P_0 − Σ_{k≥1} b_{k+1}·P_k, row by row. The P_k are kept, or run
-backwards from the last (P_k = P_{k+1} − 4R Δ_{k+1}, Δ_k = Δ_{k+1} + (α/b) P_k): memory independent of t1
-for one more product per term. The gradient is that of the series itself, not of a second ODE.
+dE = ḡ c_0 + X^T b_1 − b_2 and b·dα = −½ b_1·P_0 − Σ_{k≥1} b_{k+1}·P_k, row by row. The P_k are either stored or
+recomputed backwards from the last (P_k = P_{k+1} − 4R Δ_{k+1}, Δ_k = Δ_{k+1} + (α/b) P_k). Recomputing makes the
+memory independent of t1 and takes one more product per term. The gradient is that of the series itself, not of a
+second ODE.
 
-When the source's gradient is cut, dE is the series of e^{zt} alone; dα is still the full one.
+If the source's gradient is cut, dE is the series of e^{zt} alone; dα is still the full gradient.
 
-With weights the coefficients are matrices, functions of W (``matrix_coefficients``); as the columns
+With weights the coefficients are matrices, functions of W (``matrix_coefficients``). Since the columns
 appended by augmentation start at zero and are discarded, only the leading d × d block of each is
-needed, and the doubled state costs nothing.
+needed, and the doubled state adds no cost.
 """
 
 from typing import Any
@@ -50,8 +51,8 @@ def solve(ode: LinearODE, t1: float, *, recompute: bool = False, tolerance: floa
         ode (LinearODE): the equation.
         t1 (float): ending time, at least 0.
         recompute (bool): compute the P_k again in the backward pass instead of keeping them.
-        tolerance (float, optional): of the truncated series, relative to the largest value of f; by default 1e-6 in
-            float32 and 1e-14 in float64.
+        tolerance (float, optional): error of the truncated series, relative to the largest value of f; by default 1e-6
+            in float32 and 1e-14 in float64.
     """
     if ode.propagation.learned is not None:
         return _solve_with_learned_edges(ode, t1, tolerance)
@@ -66,7 +67,7 @@ def solve_recomputing(ode: LinearODE, t1: float, *, tolerance: float | None = No
 
 
 def _series(ode: LinearODE, t1: float, tolerance: float | None) -> tuple[Series, Series | None, float]:
-    """The coefficients of the solution, those of e^{zt} alone where the source's gradient is cut, and b."""
+    """The coefficients of the solution, those of e^{zt} alone if the source's gradient is cut, and b."""
     tolerance = default_tolerance(ode.E.dtype) if tolerance is None else tolerance
     derivative, bound = ode.propagation.derivative, spectral_bound(ode.alpha)
     main: Function = "exponential" if ode.source == "none" else "full"
@@ -80,11 +81,11 @@ def _series(ode: LinearODE, t1: float, tolerance: float | None) -> tuple[Series,
 
 
 def _solve_with_learned_edges(ode: LinearODE, t1: float, tolerance: float | None) -> Tensor:
-    """The same series through autograd, which also knows the gradient of the edge weights; memory grows with √t1."""
+    """The same series through autograd, which also gives the gradient of the edge weights; memory grows with √t1."""
     c, start, bound = _series(ode, t1, tolerance)
     if start is None:
         return _recorded_series(ode, ode.E, c, bound)
-    # E − E.detach() is zero: the second series adds nothing but the gradient of E through e^{zt}.
+    # E − E.detach() is zero: the second series only adds the gradient of E through e^{zt}.
     E = ode.E.detach()
     return _recorded_series(ode, E, c, bound) + _recorded_series(ode, ode.E - E, start, bound)
 
@@ -106,7 +107,7 @@ def _recorded_series(ode: LinearODE, E: Tensor, c: Series, bound: float) -> Tens
 
 
 def _for_replicas(C: Tensor, E: Tensor) -> Tensor:
-    """One W shared by all replicas: its coefficients for each of them."""
+    """Repeat the coefficients for each replica if all replicas share one W."""
     return C.unsqueeze(1).expand(-1, E.shape[1], -1, -1) if E.dim() == 3 and C.dim() == 3 else C
 
 
@@ -166,7 +167,7 @@ class _Series(torch.autograd.Function):
         if wants_C:
             if ctx.recompute:
                 if not wants_alpha:
-                    list(P)  # runs the trace, noting the moments
+                    list(P)  # runs the trace and records the moments
                 ordered = moments[::-1] if terms > 1 else []
             else:
                 ordered = [_moment(delta, gradient) for delta in deltas][::-1]

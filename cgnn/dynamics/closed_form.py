@@ -1,6 +1,6 @@
 """Propositions 1 to 4 of the paper and their limits, by dense eigendecomposition.
 
-For graphs of a few hundred nodes: an oracle for the solvers and a picture of convergence, not a solver.
+For graphs of a few hundred nodes: a reference for the solvers and for the convergence figure, not a solver.
 A = D_α B is not symmetric, but with A = D_α^{1/2} (D_α^{1/2} B D_α^{1/2}) D_α^{-1/2} its eigenvalues are real
 and its eigenvectors P = D_α^{1/2} V, V orthogonal.
 """
@@ -29,26 +29,26 @@ class Eigen:
 
 
 def eigen(B: Tensor, alpha: Tensor) -> Eigen:
-    """Of D_α B for a symmetric B and α > 0."""
+    """Eigendecomposition of D_α B for a symmetric B and α > 0."""
     root = alpha.sqrt()
     values, V = torch.linalg.eigh(root.unsqueeze(-1) * B * root)
     return Eigen(values, root.unsqueeze(-1) * V, V.mT / root)
 
 
 def eigen_of_A(adjacency: Tensor, alpha: Tensor) -> Eigen:
-    """Of A = (α/2)(I + Â), Â dense."""
+    """Eigendecomposition of A = (α/2)(I + Â), with Â dense."""
     return eigen(0.5 * (torch.eye(len(adjacency), dtype=adjacency.dtype) + adjacency), alpha)
 
 
 def eigen_of_M(adjacency: Tensor, alpha: Tensor, derivative: str) -> Eigen:
-    """Of the ODE's operator: A − I in the paper, (α/2)(Â − I) in the released code."""
+    """Eigendecomposition of the ODE's operator: A − I in the paper, (α/2)(Â − I) in the released code."""
     if derivative == "paper":
         return eigen_of_A(adjacency, alpha).shifted(-1)
     return eigen(0.5 * (adjacency - torch.eye(len(adjacency), dtype=adjacency.dtype)), alpha)
 
 
 def eigen_of_W(W: Tensor) -> Eigen:
-    """Of a symmetric W."""
+    """Eigendecomposition of a symmetric W."""
     values, Q = torch.linalg.eigh(W)
     return Eigen(values, Q, Q.mT)
 
@@ -77,7 +77,7 @@ def proposition_1(A: Eigen, E: Tensor, t: float) -> Tensor:
 
 
 def proposition_2(M: Eigen, E: Tensor, t: float) -> Tensor:
-    """H' = MH + E, H(0) = E: H(t) = M^{-1}(e^{Mt} − I)E + e^{Mt}E, M = A − I (or the released one)."""
+    """H' = MH + E, H(0) = E: H(t) = M^{-1}(e^{Mt} − I)E + e^{Mt}E, M = A − I (or that of the released code)."""
     return M.apply(torch.exp(M.values * t) + integral_of_exponential(M.values, t), E)
 
 

@@ -1,4 +1,4 @@
-"""CGNN discrete: a number of steps of a linear propagation in place of the ODE.
+"""CGNN discrete: steps of a linear propagation instead of the ODE.
 
     euler    H ← H + MH + E, the unit Euler step of H' = MH + E. With the paper's M = A − I this is the printed
              recursion H ← AH + H(0); with the released M = (α/2)(Â − I) it is H ← H + (α/2)(Â − I)H + E.
@@ -53,9 +53,9 @@ def propagate(
 ) -> Tensor:
     """H after ``steps`` steps from H(0) = E; differentiable in E and α.
 
-    ``source`` says whether the gradient flows through the term with E that each Euler step adds, or only through H(0).
-    In the other two kinds it always flows: without that term only α^n of the gradient would reach E after n steps, less
-    than weight decay takes away. Memory grows with the steps, as in any deep network.
+    ``source`` determines whether the gradient flows through the term with E that each Euler step adds, or only through
+    H(0). In the other two kinds it always flows: otherwise only α^n of the gradient would reach E after n steps, which
+    is less than weight decay removes. Memory grows with the number of steps, as in any deep network.
 
     Shapes: E (n, d) or (n, R, d); alpha (n,) or (n, R); result like E.
     """
@@ -107,7 +107,7 @@ class _Steps(torch.autograd.Function):
 
 
 def _per_row(alpha: Tensor, H: Tensor) -> Tensor:
-    """α as a factor of H: one per node, or one per node and replica."""
+    """α in a shape that broadcasts to H: one value per node, or one per node and replica."""
     return alpha.reshape(*alpha.shape, *[1] * (H.dim() - alpha.dim()))
 
 

@@ -1,13 +1,13 @@
 """Coefficients of CGNN with weight: the Chebyshev series in X whose coefficients are functions of W.
 
 H' = MH + H(W − I) + E. W is symmetric, W = QΛQ^T, so in the basis Q every column j solves the scalar
-problem with z + λ_j − 1 in the place of z, and
+problem with z + λ_j − 1 instead of z, and
 
     C_k = Q diag(c_k(λ)) Q^T,     c_k(λ) = (2/N) Σ_q cos(kθ_q) f(z_q + λ − 1)   (half for k = 0).
 
-The gradient does not go through the eigenvectors, which are not unique where eigenvalues meet (W starts
-as I: all of them). It is the theorem of Daleckii and Krein: dW = Q (Σ_k [c_k] ∘ Q^T dC_k Q) Q^T, with the
-divided differences [c_k]_ij = (c_k(λ_i) − c_k(λ_j)) / (λ_i − λ_j), c_k'(λ) where they meet.
+The gradient does not go through the eigenvectors, which are not unique where eigenvalues coincide (W starts
+as I, where all coincide). It uses the theorem of Daleckii and Krein: dW = Q (Σ_k [c_k] ∘ Q^T dC_k Q) Q^T, with
+the divided differences [c_k]_ij = (c_k(λ_i) − c_k(λ_j)) / (λ_i − λ_j), or c_k'(λ) where eigenvalues coincide.
 """
 
 from functools import lru_cache
@@ -20,7 +20,7 @@ from torch.autograd.function import once_differentiable
 
 from cgnn.dynamics.coefficients import Function, coefficients, cosine_transform
 
-#: eigenvalues closer than this over t1 count as meeting: both formulas err by about 1e-11 there.
+#: Eigenvalues closer than this divided by t1 are treated as equal; the error of both formulas is about 1e-11 there.
 _MEETING = 1e-5
 
 
@@ -29,7 +29,7 @@ def matrix_coefficients(
 ) -> tuple[Tensor, Tensor | None]:
     """The leading size × size block of C_0 … C_{K−1}: (K, size, size), or (K, R, size, size).
 
-    With ``cut`` also those of e^{zt} alone, through which no gradient flows. In float64.
+    With ``cut``, also the coefficients of e^{zt} alone, through which no gradient flows. All are float64.
     """
     transform, z = _transform(t1, derivative, bound, tolerance, W.device)
     C, start = _MatrixFunction.apply(W, size, t1, function, transform, z, cut)
@@ -69,7 +69,7 @@ class _MatrixFunction(torch.autograd.Function):
 
 
 def _eigh(W: Tensor) -> tuple[Tensor, Tensor]:
-    """Eigenvalues and eigenvectors; NaN for a W that is not finite, so that divergence shows in the result."""
+    """Eigenvalues and eigenvectors; NaN if W is not finite, so that divergence is visible in the result."""
     try:
         return torch.linalg.eigh(W)
     except torch.linalg.LinAlgError:
@@ -84,9 +84,9 @@ def _transform(
 ) -> tuple[Tensor, Tensor]:
     """The cosine transform for the first K terms, (K, N), and the nodes z (N).
 
-    K is what either part of f needs relative to its own size: for λ > 1 it is e^{(z+λ−1)t} that dominates,
-    a multiple of e^{zt}; for λ < 1 both parts are smoother than at λ = 1. With N > K nodes the first
-    coefficient that is mistaken for another is c_{2N−K}, far beyond the tolerance.
+    K is the larger of the numbers of terms that the two parts of f need relative to their size: for λ > 1
+    e^{(z+λ−1)t} dominates, a multiple of e^{zt}; for λ < 1 both parts are smoother than at λ = 1. With N > K nodes
+    the first aliased coefficient is c_{2N−K}, which is far below the tolerance.
     """
     parts: tuple[Function, ...] = ("full", "exponential")
     terms = max(len(coefficients(t1, part, derivative, bound, tolerance)) for part in parts)
@@ -111,7 +111,7 @@ def solution_slope(u: Tensor, t1: float, function: Function) -> Tensor:
     exponential = torch.exp(x)
     if function == "exponential":
         return t1 * exponential
-    near = x.abs() < 0.1  # there the quotient cancels: φ' = Σ (k+1) x^k/(k+2)!, to float64
+    near = x.abs() < 0.1  # cancellation in the quotient: use φ' = Σ (k+1) x^k/(k+2)!, to float64
     safe = torch.where(near, 1.0, x)
     series = torch.zeros_like(x)
     for k in range(11, -1, -1):

@@ -1,12 +1,12 @@
-"""The operator of the paper's ODEs: A, M = A − I or that of the released code, per-node α, self-loop weight γ.
+"""The operator of the paper's ODEs: A, M = A − I or the released code's M, per-node α, self-loop weight γ.
 
-Both presets are written in one form. With Â = D^-1/2 (Adj + γI) D^-1/2 and D_α = diag(α),
+Both presets have the same form. With Â = D^-1/2 (Adj + γI) D^-1/2 and D_α = diag(α),
 
     paper     M = (α/2)(I + Â) − I     spectrum in [−1, 0)     R = (I + Â)/2     M =  D_α R − I
     released  M = (α/2)(Â − I)         spectrum in [−α, 0]     R = (I − Â)/2     M = −D_α R
 
-R is symmetric with spectrum in [0, 1] and never changes; only α is learned. X = I − (2/b) D_α R has its
-spectrum in [−1, 1] for any b ≥ max α and is what the Chebyshev series runs on.
+R is symmetric with spectrum in [0, 1] and constant; only α is learned. X = I − (2/b) D_α R has its
+spectrum in [−1, 1] for any b ≥ max α and is the argument of the Chebyshev series.
 """
 
 import math
@@ -24,7 +24,7 @@ Derivative = Literal["paper", "released"]
 
 
 def edge_list(edge_index: Any, edge_weight: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
-    """PyG's edge list (2, m) and its weights, from any of the forms in which a graph is given.
+    """PyG's edge list (2, m) and its weights, from any supported representation of a graph.
 
     Args:
         edge_index (Tensor, EdgeIndex or SparseTensor): an edge list, a sparse adjacency matrix of torch (COO, CSR, CSC)
@@ -38,12 +38,12 @@ def edge_list(edge_index: Any, edge_weight: Tensor | None = None) -> tuple[Tenso
     if edge_index.layout != torch.strided:
         coo = edge_index.to_sparse_coo().coalesce()
         return coo.indices(), coo.values() if edge_weight is None else edge_weight
-    # EdgeIndex is a subclass whose operations keep track of sortedness; a plain tensor is all that is needed here.
+    # EdgeIndex is a subclass whose operations keep track of sortedness; here a plain tensor is enough.
     return edge_index.as_subclass(Tensor), edge_weight
 
 
 def check_graph_type(edge_index: Any) -> None:
-    """A tensor, or a SparseTensor of torch_sparse."""
+    """Raise unless ``edge_index`` is a tensor or a SparseTensor of torch_sparse."""
     if not isinstance(edge_index, Tensor) and not hasattr(edge_index, "coo"):
         raise UserError(
             f"edge_index: found {type(edge_index).__name__}, expected a tensor of shape (2, number of edges) "
@@ -62,8 +62,8 @@ def normalised_adjacency(
     """Â = D^-1/2 (Adj + γI) D^-1/2 as a CSR tensor in which every diagonal entry is stored.
 
     D includes γ, so an isolated node has Â_ii = 1 if γ > 0 and an empty row if γ = 0. Parallel edges add up; self-loops
-    of the graph itself are added to γ. The graph must be undirected with weights ≥ 0, otherwise the spectrum leaves
-    [−1, 1] and the ODE is another one.
+    of the graph are added to γ. The graph must be undirected with weights ≥ 0; otherwise the spectrum is not in
+    [−1, 1] and the equation changes.
     """
     pattern, values = _normalise(edge_index, edge_weight, num_nodes, gamma, device)
     return with_values(pattern, values.detach().to(dtype))
@@ -79,7 +79,7 @@ def _normalise(
     device = edge_index.device if device is None else torch.device(device)
     _check_edges(edge_index, edge_weight, num_nodes)
     loops = torch.arange(num_nodes, device=device)
-    # float64 throughout: the normalisation is done once, and its rounding would be in every product.
+    # float64 throughout: the normalisation is done once, and its rounding error would affect every product.
     weight = edge_index.new_ones(edge_index.shape[1]) if edge_weight is None else edge_weight.reshape(-1)
     self_loops = torch.full((num_nodes,), gamma, device=device, dtype=torch.float64)
     weight = torch.cat([weight.to(device, torch.float64), self_loops])
@@ -100,7 +100,7 @@ def _check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int)
     if edge_index.dim() != 2 or edge_index.shape[0] != 2:
         raise UserError(f"edge_index: found shape {tuple(edge_index.shape)}, expected (2, number of edges)")
     if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
-        raise UserError(f"edge_index: found {edge_index.dtype}, expected node numbers as torch.int64")
+        raise UserError(f"edge_index: found {edge_index.dtype}, expected node indices as torch.int64")
     if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= num_nodes):
         wrong = int(edge_index.min()) if int(edge_index.min()) < 0 else int(edge_index.max())
         raise UserError(f"edge_index: found node {wrong}, expected numbers from 0 to {num_nodes - 1}")
@@ -123,7 +123,7 @@ def _check_symmetric(row: Tensor, col: Tensor, value: Tensor, num_nodes: int) ->
     if not (mirrored and torch.allclose(value[order], value)):
         raise UserError(
             "edge_index: found a directed graph, expected each edge in both directions with one weight; "
-            "torch_geometric.utils.to_undirected makes it so"
+            "convert it with torch_geometric.utils.to_undirected"
         )
 
 
@@ -135,9 +135,9 @@ class Propagation:
     :math:`M = -D_\alpha R`, with :math:`\hat{A} = D^{-1/2}(Adj + \gamma I)D^{-1/2}`. Made by :meth:`build`.
     """
 
-    #: 4R as CSR (n × n): the 4 is that of 2X = 2I − 4 D_α R, folded in once.
+    #: 4R as CSR (n × n); the factor 4 comes from 2X = 2I − 4 D_α R and is multiplied in once.
     R4: Tensor
-    #: the column of each stored value; 64-bit, which index_select needs.
+    #: the column of each stored value; 64-bit, as index_select requires.
     column: Tensor
     #: 2 at the stored diagonal, 0 elsewhere: the values of 2I on the pattern of R.
     two_identity: Tensor
@@ -167,8 +167,8 @@ class Propagation:
             num_nodes (int): n.
             gamma (float): the weight of each node's self-loop.
             derivative (str): ``"paper"`` or ``"released"``.
-            dtype (torch.dtype): of the result; the normalisation itself is done in float64.
-            device (torch.device, optional): of the result; by default that of ``edge_index``.
+            dtype (torch.dtype): dtype of the result; the normalisation itself is done in float64.
+            device (torch.device, optional): device of the result; by default that of ``edge_index``.
         """
         adjacency, values = _normalise(edge_index, edge_weight, num_nodes, gamma, device)
         column = adjacency.col_indices().long()
@@ -213,7 +213,7 @@ class Propagation:
 
 
 class _SymmetricProduct(torch.autograd.Function):
-    """P H for a constant symmetric P: the gradient is P ḡ, on the same matrix."""
+    """P H for a constant symmetric P; the gradient is P ḡ, with the same matrix."""
 
     @staticmethod
     def forward(ctx, matrix: Tensor, H: Tensor) -> Tensor:  # type: ignore[no-untyped-def, override]
@@ -231,7 +231,7 @@ def symmetric_product(matrix: Tensor, H: Tensor) -> Tensor:
 
 
 class _LearnedProduct(torch.autograd.Function):
-    """P H for a symmetric P whose ``values`` are learned: dH = P ḡ, and dP_ij = ⟨ḡ_i, H_j⟩ on the edges alone."""
+    """P H for a symmetric P whose ``values`` are learned: dH = P ḡ, and dP_ij = ⟨ḡ_i, H_j⟩ on the edges only."""
 
     @staticmethod
     def forward(ctx, matrix: Tensor, values: Tensor, H: Tensor) -> Tensor:  # type: ignore[no-untyped-def, override]

@@ -1,4 +1,4 @@
-"""What a solver is given: one linear ODE, H' = MH + H(W − I) + E with H(0) = E."""
+"""The input of a solver: one linear ODE, H' = MH + H(W − I) + E with H(0) = E."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,9 +17,9 @@ class LinearODE:
     alpha: Tensor
     #: W, (w, w) or (R, w, w), symmetric, w ≥ d. Columns beyond d (augmentation) start at zero and are not returned.
     weight: Tensor | None = None
-    #: flows: E's gradient also through the source term.  cut: only through H(0).  none: H' = MH, no source at all.
+    #: flows: E's gradient also flows through the source term.  cut: only through H(0).  none: H' = MH, without source.
     source: Literal["flows", "cut", "none"] = "flows"
-    #: how many columns the state has; more than d means zeros are appended (a no-op without W).
+    #: number of columns of the state; if it is larger than d, zeros are appended (a no-op without W).
     width: int | None = None
 
     @property

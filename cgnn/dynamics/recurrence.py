@@ -1,4 +1,4 @@
-"""The three-term recurrences of the exact solver: forwards on the state, backwards on its gradient.
+"""The three-term recurrences of the exact solver: forward on the state, backward on its gradient.
 
 A series has K coefficients c_0 … c_{K−1}, each a number (without weights) or a matrix (with weights,
 acting on the state from the right). States are flat, (n, d) or (n, R·d). The α here is α/b, scaled so
@@ -61,7 +61,7 @@ def spread(alpha: Tensor, shape: Sequence[int]) -> Tensor:
 
 @dataclass
 class Trace:
-    """What a forward run leaves for the gradient of α and of the coefficients."""
+    """What the forward pass stores for the gradients of α and of the coefficients."""
 
     P: list[Tensor] = field(default_factory=list)  # P_0 … P_{K−2}, or only the last
     delta: list[Tensor] = field(default_factory=list)  # Δ_1 … Δ_{K−1}, or only the last
@@ -93,7 +93,7 @@ def run_series(
 def reversed_trace(
     propagation: Propagation, alpha: Tensor, P: Tensor, delta: Tensor, terms: int
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """(P_{k}, Δ_{k+1}) for k = K−2 … 0, from the last pair, by the same recurrence run backwards."""
+    """(P_{k}, Δ_{k+1}) for k = K−2 … 0, computed from the last pair by running the recurrence backwards."""
     P, delta = P.clone(), delta.clone()
     for _ in range(terms - 2):
         yield P, delta
@@ -103,7 +103,7 @@ def reversed_trace(
 
 
 class TransposedStep:
-    """2X^T b_{k+1} − b_{k+2}, with X^T = I − 2 R D_α folded into one matrix where all columns share α."""
+    """2X^T b_{k+1} − b_{k+2}, with X^T = I − 2 R D_α stored as one matrix if all columns share α."""
 
     def __init__(self, propagation: Propagation, alpha: Tensor, shape: Sequence[int]) -> None:
         self.R4 = propagation.R4
@@ -111,7 +111,7 @@ class TransposedStep:
         self.alpha = spread(alpha, shape)
 
     def __call__(self, b1: Tensor, b2: Tensor | None) -> Tensor:
-        """The step, written over b2; None stands for zero."""
+        """The step, written in place to b2; None means zero."""
         if self.folded is not None:
             if b2 is None:
                 return sparse_product(self.folded, b1)
@@ -124,7 +124,7 @@ class TransposedStep:
 def clenshaw(
     step: TransposedStep, g: Tensor, c: Series, P: Iterator[Tensor] | None = None
 ) -> tuple[Tensor, Tensor | None]:
-    """Σ_k T_k(X^T) g c_k, and if P_{K−2} … P_0 are given, ½ b_1 P_0 + Σ_{k≥1} b_{k+1} P_k entry by entry.
+    """Σ_k T_k(X^T) g c_k and, if P_{K−2} … P_0 are given, ½ b_1 P_0 + Σ_{k≥1} b_{k+1} P_k elementwise.
 
     b_k = g c_k + 2X^T b_{k+1} − b_{k+2}
     """

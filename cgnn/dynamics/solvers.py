@@ -1,11 +1,11 @@
-"""The solvers by name, behind one call. Named as strings, so that a job imports only the one it uses."""
+"""The solvers by name, with one interface. They are given as strings, so that a job imports only the one it uses."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from cgnn.errors import UserError
 
-if TYPE_CHECKING:  # planning a workflow reads SOLVER_MODULES and should not load torch for it
+if TYPE_CHECKING:  # planning a workflow reads SOLVER_MODULES and should not load torch
     from torch import Tensor
 
     from cgnn.dynamics.problem import LinearODE
@@ -19,7 +19,7 @@ SOLVERS = {
     "rk4_adjoint": "cgnn.dynamics.adaptive:solve_rk4_adjoint",
 }
 
-#: the module behind each solver, for code fingerprints.
+#: The module of each solver, for code fingerprints.
 SOLVER_MODULES = {name: target.split(":")[0] for name, target in SOLVERS.items()}
 
 
@@ -30,7 +30,7 @@ def solve(solver: str, ode: "LinearODE", t1: float, **options: float) -> "Tensor
         solver (str): a key of SOLVERS.
         ode (LinearODE): the equation.
         t1 (float): ending time, at least 0.
-        **options: the solver's own: ``tolerance`` (exact), ``rtol`` and ``atol`` (dopri5), ``step`` (rk4).
+        **options: options of the solver: ``tolerance`` (exact), ``rtol`` and ``atol`` (dopri5), ``step`` (rk4).
     """
     if solver not in SOLVERS:
         raise UserError(f"solver: found {solver!r}, expected one of {', '.join(SOLVERS)}")

@@ -1,1 +1,1 @@
-"""Every model of the paper, one a file."""
+"""The models of the paper, one per file."""

@@ -21,12 +21,13 @@ class APPNP(nn.Module):
         Z_0 = \mathrm{dropout}(\mathrm{ReLU}(\mathrm{dropout}(X) W_1 + b_1)) W_2 + b_2, \quad
         Z_{k+1} = (1 - \tau)\,\mathrm{dropout}(\hat A) Z_k + \tau Z_0
 
-    Without dropout of Â the propagation is PyG's layer. With it the two differ: PyG's layer drops, in each step, from
-    what the step before left, so that hardly an edge is left after ten steps; the paper's code drops from Â anew.
+    Without dropout of Â the propagation is that of PyG's layer. With dropout the two differ: in each step, PyG's layer
+    drops edges from those that the previous step kept, so that almost none are left after ten steps; the paper's code
+    always drops from the full Â.
 
     Args:
         teleport: τ, the probability of a restart (the paper's α).
-        edge_dropout: of the entries of Â.
+        edge_dropout: probability of dropping an entry of Â.
 
     Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
     """
@@ -54,7 +55,7 @@ class APPNP(nn.Module):
         self._propagation.clear()
 
     def parameter_groups(self, weight_decay: float) -> list[dict[str, Any]]:
-        """The paper's L2 term acts on the first layer's weights alone."""
+        """The paper's L2 term applies only to the first layer's weights."""
         first = self.encoder.weight
         others = [parameter for parameter in self.parameters() if parameter is not first]
         return [{"params": [first], "weight_decay": weight_decay}, {"params": others, "weight_decay": 0.0}]

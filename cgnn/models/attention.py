@@ -6,13 +6,13 @@ For an edge j → i and each of H heads,
     e_ij = exp(l_ij − m_i)          S_i = Σ_j e_ij + 1e-16        f_ij = dropout(e_ij)
     out_i = (1/S_i) Σ_j f_ij x_j
 
-which is PyG's Σ_j dropout(softmax(l)_ij) x_j with the division moved behind the sum, from edges to nodes. With ḡ the
+which is PyG's Σ_j dropout(softmax(l)_ij) x_j with the division moved after the sum, from edges to nodes. With ḡ the
 gradient of out and γ_i = ḡ_i / S_i, its gradient is
 
     l̄_ij = f_ij ⟨γ_i, x_j⟩ − e_ij ⟨γ_i, out_i⟩,     z̄ = l̄ ⊙ LeakyReLU'(z),     x̄_j = Σ_i f_ij γ_i,
     ā_src_j = Σ_i z̄_ij,     ā_dst_i = Σ_j z̄_ij.
 
-The second term of l̄ is the softmax's: Σ_k f_ik ⟨γ_i, x_k⟩ / S_i, a sum over edges, is a product of nodes.
+The second term of l̄ comes from the softmax: Σ_k f_ik ⟨γ_i, x_k⟩ / S_i, a sum over edges, reduces to ⟨γ_i, out_i⟩.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ class AttentionPattern:
     Args:
         edge_index: (2, E), from source to target, directed or not; the caller adds self-loops if they are wanted.
         num_nodes: n, because nodes without an edge are not in edge_index.
-        dtype: of the features that will be attended to.
+        dtype: dtype of the features.
     """
 
     def __init__(self, edge_index: Tensor, num_nodes: int, dtype: torch.dtype = torch.float32) -> None:
@@ -144,11 +144,11 @@ class _Attention(torch.autograd.Function):
 
 
 def _on_edges(pattern: Tensor, left: Tensor, right: Tensor) -> Tensor:
-    """⟨left_i, right_j⟩ at the pattern's places; on a CPU half the time of gathering both sides, and no memory."""
+    """⟨left_i, right_j⟩ for the pattern's entries; on a CPU twice as fast as gathering both sides, with less memory."""
     if pattern.values().numel() > pattern.numel():  # torch's kernel refuses that many parallel edges
         row = torch.repeat_interleave(pattern.crow_indices().diff())
         return (left[row] * right[pattern.col_indices()]).sum(dim=-1)
-    # torch's kernel takes twice to four times as long if the columns do not fill its vectors of eight.
+    # torch's kernel is two to four times slower if the number of columns is not a multiple of eight.
     left, right = (functional.pad(side, (0, -side.shape[1] % 8)) for side in (left, right))
     return torch.sparse.sampled_addmm(pattern, left, right.t(), beta=0).values()
 
@@ -204,7 +204,7 @@ class FusedGATConv(nn.Module):
 
 
 def gat_layer(fused: bool) -> Callable[..., nn.Module]:
-    """The class of a layer: ours, or PyG's, whose import takes seconds."""
+    """The class of a layer: ours, or PyG's, which takes seconds to import."""
     if fused:
         return FusedGATConv
     from torch_geometric.nn import GATConv

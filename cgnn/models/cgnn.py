@@ -26,10 +26,10 @@ class CGNN(nn.Module):
         in_channels (int): columns of x, or -1 to take them from the first input.
         hidden (int): columns of the ODE's state.
         out_channels (int): columns of the output, one per class.
-        num_nodes (int, optional): learn one α for each of so many nodes, as in the paper. By default one α is shared by
-            all nodes, and the model works on any graph.
+        num_nodes (int, optional): number of nodes, each with its learned α, as in the paper. By default one α is shared
+            by all nodes, and the model works on any graph.
         t1 (float): ending time, at least 0.
-        alpha (float): start of α, as the paper tabulates it.
+        alpha (float): initial value of α, as in the paper's tables.
         gamma (float): weight of each node's self-loop, at least 0.
         beta (float): strength of the orthogonality update of W, in [0, 0.5].
         weight (bool): whether channels interact through W.
@@ -98,11 +98,11 @@ class CGNN(nn.Module):
         self.generators: Generators | None = None
 
     def reset_parameters(self, generators: Generators | None = None) -> None:
-        """Initialise all parameters anew.
+        """Reinitialise all parameters.
 
         Args:
-            generators (sequence of torch.Generator, optional): one random stream per replica, so that a replica starts
-                with the same numbers whichever others it is trained with. By default torch's global stream.
+            generators (sequence of torch.Generator, optional): one random stream per replica, so that the initial
+                values of a replica do not depend on the other replicas. By default torch's global stream.
         """
         self.encoder.reset_parameters(generators)
         self.conv.reset_parameters()
@@ -128,7 +128,7 @@ class CGNN(nn.Module):
         return self.decoder(dropout(H, self.dropout, self.training, self.generators))
 
     def after_step(self) -> None:
-        """Update the orthogonal U of CGNN with weight; to be called after each optimiser step."""
+        """Update the orthogonal U of CGNN with weight; call it after each optimiser step."""
         self.conv.after_step()
 
 

@@ -31,15 +31,15 @@ class CGNNConv(nn.Module):
         \left(\mathbf{I} + \mathbf{D}^{-1/2}(\mathbf{Adj} + \gamma\mathbf{I})\mathbf{D}^{-1/2}\right)
 
     solved at :math:`t_1`, where :math:`\mathbf{E}` is the layer's input; without ``weight`` the term with
-    :math:`\mathbf{W}` is absent. ``fidelity`` holds the points on which the released code differs from this equation,
-    and the solver.
+    :math:`\mathbf{W}` is absent. ``fidelity`` selects the solver and, where the released code differs from this
+    equation, which of the two is used.
 
     Args:
         channels (int): d, the columns of the input and of the output, or -1 to take them from the first input.
-        num_nodes (int, optional): learn one α for each of so many nodes, as in the paper. By default one α is shared by
-            all nodes, and the layer works on any graph.
+        num_nodes (int, optional): number of nodes, each with its learned α, as in the paper. By default one α is shared
+            by all nodes, and the layer works on any graph.
         t1 (float): ending time, at least 0.
-        alpha (float): start of α, as the paper tabulates it.
+        alpha (float): initial value of α, as in the paper's tables.
         gamma (float): weight of each node's self-loop, at least 0.
         beta (float): strength of the orthogonality update of ``weight``, in [0, 0.5].
         weight (bool): whether channels interact through W.
@@ -86,7 +86,7 @@ class CGNNConv(nn.Module):
             raise UserError(f"fidelity: found {fidelity!r}, expected a Fidelity or the name of a preset")
         check_size("channels", channels, lazy=True)
         if channels == -1 and weight:
-            raise UserError("channels: found -1 with weight=True, expected a number, as W has that many rows")
+            raise UserError("channels: found -1 with weight=True, expected a number, because it is the size of W")
         check_size("num_nodes", num_nodes, optional=True)
         check_size("replicas", replicas, optional=True)
         check_number("t1", t1, t1 >= 0, "an ending time of at least 0")
@@ -109,7 +109,7 @@ class CGNNConv(nn.Module):
         return self.channels * (2 if self.fidelity.augmentation == "zeros" else 1)
 
     def reset_parameters(self) -> None:
-        """Set α and W to their start and forget the graph. Nothing here is random."""
+        """Set α and W to their initial values and clear the cached graph. Nothing here is random."""
         # released: θ starts at the tabulated value itself, so that 0.918 starts as σ(0.918) = 0.715.
         start = self.start if self.fidelity.alpha == "sigmoid" else math.log(self.start / (1 - self.start))
         nn.init.constant_(self.theta, start)
@@ -159,7 +159,7 @@ class CGNNConv(nn.Module):
             raise UserError(f"x: found {x.shape[-1]} columns, expected {self.channels}")
         if self.num_nodes not in (None, x.shape[0]):
             raise UserError(
-                f"x: found {x.shape[0]} nodes, expected {self.num_nodes}; with num_nodes=None one α serves any graph"
+                f"x: found {x.shape[0]} nodes, expected {self.num_nodes}; use num_nodes=None for graphs of any size"
             )
         check_graph_type(edge_index)
         check_device("x", x, self.theta)
@@ -206,13 +206,13 @@ class CGNNConv(nn.Module):
                 device=like.device,
             )
 
-        # A SparseTensor of torch_sparse is no tensor itself, but keeps the three it consists of.
+        # A SparseTensor of torch_sparse is not a tensor itself, but keeps the three tensors that it consists of.
         graph = (edge_index,) if isinstance(edge_index, Tensor) else edge_index.coo()
         settings = (like.shape[0], like.dtype, like.device)
         return self._cache.get((*graph, edge_weight), settings, build) if self.cached else build()
 
     def after_step(self) -> None:
-        """Move U of ``weight`` towards the orthogonal matrices; to be called after each optimiser step."""
+        """Move U of ``weight`` towards the orthogonal matrices; call it after each optimiser step."""
         if self.weight is not None:
             self.weight.after_step()
 
@@ -225,7 +225,7 @@ class CGNNConv(nn.Module):
 
 
 def check_size(name: str, value: Any, optional: bool = False, lazy: bool = False) -> None:
-    """A constructor argument that counts something: an integer ≥ 1, or None or -1 where those are allowed."""
+    """Check a constructor argument that is a count: an integer ≥ 1, or None or -1 where those are allowed."""
     if (optional and value is None) or (lazy and value == -1):
         return
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
@@ -234,11 +234,11 @@ def check_size(name: str, value: Any, optional: bool = False, lazy: bool = False
 
 
 def check_number(name: str, value: Any, good: bool, expected: str) -> None:
-    """A constructor argument that is a finite number within bounds."""
+    """Check a constructor argument that is a finite number within bounds."""
     if not (good and math.isfinite(value)):
         raise UserError(f"{name}: found {value!r}, expected {expected}")
 
 
 def check_probability(name: str, value: float) -> None:
-    """A dropout rate."""
+    """Check a dropout rate."""
     check_number(name, value, 0 <= value < 1, "a probability in [0, 1)")

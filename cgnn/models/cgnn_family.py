@@ -1,4 +1,4 @@
-"""The paper's own models, from hyperparameters: CGNN, with weight, discrete, without H(0)."""
+"""Build the paper's models from hyperparameters: CGNN, with weight, discrete, without H(0)."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -12,10 +12,10 @@ from cgnn.paper.hyperparameters import Hyperparameters
 
 
 class TrainedCGNN(CGNN):
-    """CGNN with what the training loop of the reproduction asks for."""
+    """CGNN with the methods that the training loop needs."""
 
     def parameter_groups(self, weight_decay: float) -> list[dict[str, Any]]:
-        """Weight decay acts on all parameters, as in the released code, or on all but α's (switch alpha_decay)."""
+        """Weight decay applies to all parameters, as in the released code, or to all but α's (switch alpha_decay)."""
         if self.conv.fidelity.alpha_decay == "all":
             return [{"params": list(self.parameters()), "weight_decay": weight_decay}]
         weights = [parameter for parameter in self.parameters() if parameter is not self.conv.theta]

@@ -5,15 +5,15 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-#: how far inside (0, 1) the open clamp stays.
+#: distance of the open clamp from the ends of (0, 1).
 MARGIN = 1e-4
-#: where M starts. Released: at 1, the upper end of [0, 1], where the clamp still passes the gradient. The open clamp
-#: passes none outside its interval, so M starts inside.
+#: initial value of M. In the released code it is 1, the upper end of [0, 1], where the clamp still passes the gradient.
+#: The open clamp passes no gradient outside its interval, so M starts inside.
 START = {"closed": 1.0, "open": 0.99}
 
 
 class OrthogonalWeight(nn.Module):
-    r"""The matrix of Section 4.2 of the paper, symmetric whatever U is.
+    r"""The matrix of Section 4.2 of the paper, which is symmetric for any U.
 
     .. math::
         \mathbf{W} = \mathbf{U}\,\mathrm{diag}(\mathbf{M})\,\mathbf{U}^\top, \qquad
@@ -44,7 +44,7 @@ class OrthogonalWeight(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Set U to I and M to its start. Nothing here is random."""
+        """Set U to I and M to its initial value. Nothing here is random."""
         with torch.no_grad():
             self.U.copy_(torch.eye(self.size, device=self.U.device).expand_as(self.U))
             self.M.fill_(START[self.clamp])
@@ -56,7 +56,7 @@ class OrthogonalWeight(nn.Module):
 
     @torch.no_grad()
     def after_step(self) -> None:
-        """U ← (1 + β)U − β U U^T U; to be called after each optimiser step."""
+        """U ← (1 + β)U − β U U^T U; call it after each optimiser step."""
         U = self.U
         U.copy_((1 + self.beta) * U - self.beta * (U @ U.mT @ U))
 

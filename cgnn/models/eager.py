@@ -1,4 +1,4 @@
-"""Where torch's ways of changing how code runs (``torch.compile``, autocast) must stop: at sparse products."""
+"""Exclude sparse products from ``torch.compile`` and autocast, and check the inputs of modules."""
 
 import functools
 import sys
@@ -19,9 +19,9 @@ _HALF = (torch.float16, torch.bfloat16)
 def outside_compiled_graphs(function: Callable[P, T]) -> Callable[P, T]:
     """Let ``torch.compile`` break its graph at this function and run it as ordinary Python.
 
-    The compiler knows neither CSR tensors nor a number of terms that depends on values. This is
-    ``torch.compiler.disable``, applied only once the compiler is there: as a decorator it would import the compiler,
-    which takes a second, into every process.
+    The compiler supports neither CSR tensors nor a number of terms that depends on values. This function applies
+    ``torch.compiler.disable``, but only once the compiler is loaded: used as a decorator, ``disable`` would import the
+    compiler in every process, which takes a second.
     """
     disabled: Callable[P, T] | None = None
 
@@ -39,18 +39,18 @@ def outside_compiled_graphs(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def working_dtype(dtype: torch.dtype) -> torch.dtype:
-    """float32 in the place of float16 and bfloat16, for which there are no sparse kernels; any other as it is."""
+    """float32 instead of float16 and bfloat16, for which there are no sparse kernels; any other dtype unchanged."""
     return torch.float32 if dtype in _HALF else dtype
 
 
 def check_is_tensor(x: Any) -> None:
-    """PyG's layers for bipartite graphs take a pair; ours do not."""
+    """Raise unless ``x`` is a tensor. PyG's layers also take a pair, for bipartite graphs; ours do not."""
     if not isinstance(x, Tensor):
         raise UserError(f"x: found {type(x).__name__}, expected a tensor; bipartite graphs are not supported")
 
 
 def check_device(name: str, tensor: Tensor, module: Tensor) -> None:
-    """``tensor`` must be where the module's parameters are."""
+    """Raise unless ``tensor`` is on the device of the module's parameters."""
     if tensor.device != module.device:
         raise UserError(
             f"{name}: found on device {tensor.device}, expected {module.device}, where the module is; "

@@ -15,10 +15,11 @@ from cgnn.paper.hyperparameters import Hyperparameters
 
 
 class GAT(nn.Module):
-    """Layers of ``heads`` attention heads of ``hidden`` channels, concatenated, ELU; the last averages its heads.
+    """Layers with ``heads`` concatenated attention heads of ``hidden`` channels and ELU; the last averages its heads.
 
-    ``dropout`` acts on the features and on the attention coefficients of every layer, ``input_dropout`` on x.
-    ``fused`` changes how messages are computed, not what they are: by sparse products, or by PyG's gather and scatter.
+    ``dropout`` applies to the features and to the attention coefficients of every layer, ``input_dropout`` to x.
+    ``fused`` selects how messages are computed, by sparse products or by PyG's gather and scatter; the result is the
+    same.
 
     Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
     """
@@ -42,7 +43,7 @@ class GAT(nn.Module):
         layer = gat_layer(fused)
         self.convs = nn.ModuleList(layer(width, hidden, heads=heads, **common) for width in widths[:-1])
         self.convs.append(layer(widths[-1], out_channels, heads=output_heads, concat=False, **common))
-        # The dropout that CGNN uses: the same distribution at a quarter of the time.
+        # The dropout that CGNN uses has the same distribution and takes a quarter of the time.
         self._drop = quick_dropout if fused else functional.dropout
         with_sparse_input(self.convs[0], input_dropout)
         self.dropout, self.fused = dropout, fused
@@ -63,13 +64,13 @@ class GAT(nn.Module):
 
 
 def with_self_loops(edge_index: Tensor, num_nodes: int) -> Tensor:
-    """Every node attends to itself, once."""
+    """The edges with exactly one self-loop per node."""
     loops = torch.arange(num_nodes, device=edge_index.device).repeat(2, 1)
     return torch.cat([edge_index[:, edge_index[0] != edge_index[1]], loops], dim=1)
 
 
 def gat_edges(edge_index: Tensor, num_nodes: int, dtype: torch.dtype, fused: bool) -> Tensor | AttentionPattern:
-    """What a layer is called with after x: PyG's takes an edge list, the fused one a pattern."""
+    """The argument of a layer after x: an edge list for PyG's layer, a pattern for the fused one."""
     edges = with_self_loops(edge_index, num_nodes)
     return AttentionPattern(edges, num_nodes, dtype) if fused else edges
 
@@ -77,7 +78,7 @@ def gat_edges(edge_index: Tensor, num_nodes: int, dtype: torch.dtype, fused: boo
 def cached_edges(
     cache: GraphCache[Tensor | AttentionPattern], edge_index: Tensor, x: Tensor, dtype: torch.dtype, fused: bool
 ) -> Tensor | AttentionPattern:
-    """:func:`gat_edges` for the nodes of x, computed again when the graph changes."""
+    """:func:`gat_edges` for the nodes of x, recomputed when the graph changes."""
     nodes = x.size(0)
     return cache.get((edge_index,), (nodes, dtype), lambda: gat_edges(edge_index, nodes, dtype, fused))
 

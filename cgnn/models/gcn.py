@@ -18,10 +18,11 @@ from cgnn.paper.hyperparameters import Hyperparameters
 class GCN(nn.Module):
     r""":math:`H_{l+1} = \mathrm{ReLU}(\hat A\,\mathrm{dropout}(H_l) W_l + b_l)`, without the ReLU in the last layer.
 
-    With ``residual``, hidden layers of equal width add what they were given (appendix B of the GCN paper):
+    With ``residual``, hidden layers of equal width add their input (appendix B of the GCN paper):
     :math:`H_{l+1} = \mathrm{ReLU}(\hat A H_l W_l + b_l) + H_l`.
 
-    ``fused`` changes how messages are computed, not what they are: by sparse products, or by PyG's gather and scatter.
+    ``fused`` selects how messages are computed, by sparse products or by PyG's gather and scatter; the result is the
+    same.
 
     Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
     """
@@ -39,10 +40,10 @@ class GCN(nn.Module):
     ) -> None:
         super().__init__()
         widths = [in_channels, *[hidden] * (layers - 1), out_channels]
-        # Â is the same in all layers: computed once here, where `cached=True` would keep one copy per layer.
+        # Â is the same in all layers and computed once here; `cached=True` would keep one copy per layer.
         layer = gcn_layer(fused)
         self.convs = nn.ModuleList(layer(before, after, normalize=False) for before, after in pairwise(widths))
-        # The dropout that CGNN uses: the same distribution at a quarter of the time.
+        # The dropout that CGNN uses has the same distribution and takes a quarter of the time.
         self._drop = quick_dropout if fused else functional.dropout
         with_sparse_input(self.convs[0], input_dropout)
         self.dropout, self.residual, self.fused = dropout, residual, fused
@@ -54,7 +55,7 @@ class GCN(nn.Module):
         self._propagation.clear()
 
     def parameter_groups(self, weight_decay: float) -> list[dict[str, Any]]:
-        """The paper's L2 term acts on the first layer's parameters alone."""
+        """The paper's L2 term applies only to the first layer's parameters."""
         later = [parameter for conv in self.convs[1:] for parameter in conv.parameters()]
         groups: list[dict[str, Any]] = [{"params": list(self.convs[0].parameters()), "weight_decay": weight_decay}]
         return groups + ([{"params": later, "weight_decay": 0.0}] if later else [])

@@ -10,15 +10,15 @@ from cgnn.dynamics.sparse import csr_tensor
 from cgnn.models.graph_cache import GraphCache
 from cgnn.models.sparse_layer import GlorotLinear
 
-#: What a GCN layer is called with after x: Â as CSR, or an edge list and its weights.
+#: The arguments of a GCN layer after x: Â as CSR, or an edge list and its weights.
 Propagation = tuple[Tensor] | tuple[Tensor, Tensor]
 
 
 class FusedGCNConv(nn.Module):
     r""":math:`\hat A (X W) + b`, which is PyG's ``GCNConv(normalize=False)``, on a symmetric Â in CSR form.
 
-    It stores no messages: PyG's layer gathers them to (E, d) and scatters them into (n, d), in both directions.
-    Parameters, their names and their initialisation are GCNConv's; on an edge list it does what GCNConv does.
+    It stores no messages, whereas PyG's layer gathers them to (E, d) and scatters them to (n, d), forward and backward.
+    Parameters, their names and their initialisation are those of GCNConv; on an edge list it behaves like GCNConv.
     """
 
     def __init__(self, in_channels: int, out_channels: int, normalize: bool = False) -> None:
@@ -43,7 +43,7 @@ class FusedGCNConv(nn.Module):
 
 
 def gcn_layer(fused: bool) -> Callable[..., nn.Module]:
-    """The class of a layer: ours, or PyG's, whose import takes seconds."""
+    """The class of a layer: ours, or PyG's, which takes seconds to import."""
     if fused:
         return FusedGCNConv
     from torch_geometric.nn import GCNConv
@@ -54,9 +54,9 @@ def gcn_layer(fused: bool) -> Callable[..., nn.Module]:
 def gcn_norm(
     edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """D^-1/2 (Adj + I) D^-1/2 as an edge list and its weights, as PyG's function of this name.
+    """D^-1/2 (Adj + I) D^-1/2 as an edge list and its weights, like PyG's function of this name.
 
-    Self-loops that the graph has keep their weight, the others get 1.
+    Existing self-loops keep their weight; added ones have weight 1.
     """
     source, target = edge_index
     weight = torch.ones(source.numel(), dtype=dtype, device=source.device) if edge_weight is None else edge_weight
@@ -74,10 +74,10 @@ def gcn_norm(
 def gcn_propagation(
     edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int, dtype: torch.dtype, fused: bool = True
 ) -> Propagation:
-    """GCN's Â = D^-1/2 (Adj + I) D^-1/2: CSR if it may be fused, PyG's edge list and weights otherwise.
+    """GCN's Â = D^-1/2 (Adj + I) D^-1/2: CSR if it can be fused, otherwise PyG's edge list and weights.
 
-    Only symmetric, constant weights are fused. The gradient on a directed graph needs the transposed matrix, and
-    learned weights need a gradient of their own: PyG has both.
+    Only symmetric, constant weights are fused. On a directed graph the gradient needs the transposed matrix, and
+    learned weights need a gradient; both work with the edge list.
     """
     edges, weight = gcn_norm(edge_index, edge_weight, num_nodes, dtype)
     if not fused or weight.requires_grad:

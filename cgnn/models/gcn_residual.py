@@ -1,4 +1,4 @@
-"""GCN with residual layers at any depth, the paper's last appendix table."""
+"""GCN with residual layers at any depth, for the paper's last appendix table."""
 
 from typing import Any
 
@@ -21,9 +21,9 @@ class ResidualGCN(nn.Module):
         H_{l+1} = H_l + \mathrm{ReLU}(\hat A\,\mathrm{dropout}(H_l) W_l + b_l), \quad
         Y = H_L W_d + b_d
 
-    The paper does not describe its construction. Kipf & Welling's (appendix B of the GCN paper), which links hidden
-    layers only, is the model ``gcn_residual_plain``; at 16 layers, where the paper reports 76.8 %, it often fails to
-    learn.
+    The paper does not describe its construction. The construction of Kipf & Welling (appendix B of the GCN paper), with
+    residual connections between hidden layers only, is the model ``gcn_residual_plain``; at 16 layers, where the paper
+    reports 76.8 %, it often fails to learn.
 
     Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
     """

@@ -1,4 +1,4 @@
-"""GODE (Zhuang et al. 2020): an ODE whose derivative is a graph neural network. The CGNN paper quotes it."""
+"""GODE (Zhuang et al. 2020): an ODE whose derivative is a graph neural network. The CGNN paper quotes its results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,21 +30,21 @@ class GODE(nn.Module):
 
     .. math:: H' = g_2(\mathrm{drop}_2(\sigma(g_1(\mathrm{drop}_1(H)))))
 
-    All four layers are GCN's or GAT's, and :math:`g_1, g_2` have the same parameters at every t. Dropout inside the
-    derivative draws one mask per forward pass, so that within a pass the derivative is a function of the state alone.
-    The solver takes ``steps`` steps of RK4, that is eight layers each.
+    All four layers are GCN or GAT layers, and :math:`g_1, g_2` have the same parameters at every t. Dropout inside the
+    derivative draws one mask per forward pass, so that within a pass the derivative depends only on the state.
+    The solver takes ``steps`` steps of RK4, each of which evaluates eight layers.
 
     Args:
         in_channels, hidden, out_channels: columns of x, of the ODE, of the output (class scores before softmax).
         derivative: gcn or gat.
         t1: ending time.
-        steps: of the solver.
+        steps: number of steps of the solver.
         activation: σ, one of relu, softplus, elu, tanh.
-        derivative_dropout: of drop₁ and drop₂.
-        heads: of GAT's hidden layers; they share ``hidden``.
-        input_dropout, dropout: in front of the first and the last layer. Of GAT, ``dropout`` is also that of these two
-            layers' attention coefficients.
-        fused: GCN's and GAT's switch.
+        derivative_dropout: probability of drop₁ and drop₂.
+        heads: heads of GAT's hidden layers; together they have ``hidden`` columns.
+        input_dropout, dropout: dropout before the first and the last layer. With GAT, ``dropout`` also applies to the
+            attention coefficients of these two layers.
+        fused: as in GCN and GAT.
 
     Shapes: x (n, F), sparse CSR or dense; edge_index (2, E) with both directions of an edge; result (n, C).
     """
@@ -80,7 +80,7 @@ class GODE(nn.Module):
             self.encoder = gat(in_channels, hidden // heads, dropout=dropout, **shared)
             self.convs = nn.ModuleList(gat(hidden, hidden // heads, **shared) for _ in range(2))
             self.decoder = gat(hidden, out_channels, heads=1, dropout=dropout, add_self_loops=False)
-        # The dropout that CGNN uses: the same distribution at a quarter of the time.
+        # The dropout that CGNN uses has the same distribution and takes a quarter of the time.
         self._drop = quick_dropout if fused else functional.dropout
         with_sparse_input(self.encoder, input_dropout)
         self._propagation: GraphCache[Propagation] = GraphCache()
@@ -105,7 +105,7 @@ class GODE(nn.Module):
         return self.decoder(self._drop(state, self.dropout, self.training), *edges)
 
     def edges(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> tuple[Any, ...]:
-        """What each layer is called with after its state."""
+        """The arguments of each layer after its state."""
         dtype = next(self.parameters()).dtype
         if self.derivative == "gcn":
             return cached_propagation(self._propagation, edge_index, edge_weight, x, dtype, self.fused)

@@ -1,4 +1,4 @@
-"""What a module computes from its graph once, kept for as long as the graph stays the same."""
+"""Cache for what a module computes from its graph, valid as long as the graph stays the same."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic, TypeVar
@@ -9,13 +9,13 @@ T = TypeVar("T")
 
 
 class GraphCache(Generic[T]):
-    """Holds one value that was built from tensors, and builds it again as soon as one of them is another or modified.
+    """Holds one value built from tensors, and rebuilds it if one of them is replaced or modified.
 
     Tensors are compared by identity and by torch's version counter, which every in-place operation increases; this
-    costs nothing and never waits for a device. The tensors are held, so their identity cannot be reused. Not noticed
-    are changes that bypass torch, such as writing to a NumPy array that shares the tensor's memory.
+    is cheap and never waits for a device. The cache keeps references to the tensors, so their identity cannot be
+    reused. It does not notice changes that bypass torch, such as writing to a NumPy array that shares the memory.
 
-    A tensor that requires a gradient or was made in inference mode (it has no version counter) is never cached.
+    Nothing is cached for a tensor that requires a gradient or was created in inference mode (without version counter).
 
     Copies (``copy.deepcopy``, pickle) start empty, and a ``state_dict`` does not contain the cache::
 
@@ -29,12 +29,12 @@ class GraphCache(Generic[T]):
         self._held: tuple[tuple[Any, ...], tuple[int, ...], Hashable, T] | None = None
 
     def get(self, tensors: Sequence[Tensor | None], settings: Hashable, build: Callable[[], T]) -> T:
-        """The value for these tensors and settings: the one that is held, or ``build()``.
+        """The value for these tensors and settings: the cached one, or ``build()``.
 
         Args:
             tensors: what the value is built from; compared by identity and version.
             settings: what else it depends on (number of nodes, dtype, device, …); compared by equality.
-            build: makes the value.
+            build: computes the value.
         """
         if any(tensor is not None and _uncacheable(tensor) for tensor in tensors):
             self.clear()
@@ -50,7 +50,7 @@ class GraphCache(Generic[T]):
         return value
 
     def clear(self) -> None:
-        """Forget the value and release the tensors."""
+        """Discard the value and release the tensors."""
         self._held = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GraphCache[T]":

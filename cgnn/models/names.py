@@ -1,4 +1,4 @@
-"""How models, methods and datasets are called in tables, figures and claims, in the paper's order."""
+"""Names of models, methods and datasets in tables, figures and claims, in the paper's order."""
 
 from cgnn.models.records import RECORDS, SOLVER_LABELS
 
@@ -11,7 +11,7 @@ DATASETS = {
     "nell_partial": "NELL (partial labels)",
     "synthetic": "Synthetic",
 }
-#: What a profile or a benchmark measures: a model, a CGNN model with a solver, or a baseline's way of computing.
+#: What a profile or a benchmark measures: a model, a CGNN model with a solver, or an implementation of a baseline.
 METHODS = {
     **MODELS,
     **{

@@ -1,4 +1,4 @@
-"""Randomness from explicit streams: one torch.Generator per replica, independent of the replicas beside it."""
+"""Randomness from explicit streams: one torch.Generator per replica, independent of the other replicas."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _LEVELS = 2**16
 def keep_mask(
     count: int, p: float, device: torch.device, generator: torch.Generator | None = None
 ) -> tuple[Tensor, float]:
-    """Which of ``count`` entries survive dropout (bool), and the factor 1/(1 − p) for those that do.
+    """Which of ``count`` entries dropout keeps (bool), and their factor 1/(1 − p).
 
     Each 64 random bits give four entries, which is eight times faster on a CPU than ``bernoulli_``; p is
     rounded to 1/65536 and the factor follows the rounded p, so the expectation stays exact.
@@ -41,7 +41,7 @@ def dropout(x: Tensor, p: float, training: bool, generators: Generators | None =
 
 
 def uniform_linear_(weight: Tensor, bias: Tensor | None, fan_in: int, generators: Generators | None = None) -> None:
-    """nn.Linear's default start, U(−1/√fan_in, 1/√fan_in); replica r of a stacked parameter from stream r."""
+    """nn.Linear's default initialisation, U(−1/√fan_in, 1/√fan_in); replica r of a stacked parameter uses stream r."""
     bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
     streams = generators or [None]
     with torch.no_grad():

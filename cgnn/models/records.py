@@ -1,6 +1,6 @@
-"""Which models there are: one record each, in the order of the paper's tables. Data only; registry.py builds from it.
+"""The models: one record per model, in the order of the paper's tables. Data only; registry.py builds the models.
 
-Adding a model is a file with a ``build`` function and a record here (docs/adding_a_model.md).
+To add a model, write a module with a ``build`` function and add a record here (docs/adding_a_model.md).
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from cgnn.paper.hyperparameters import OwnHyperparameter
 
 Dashes = str | tuple[int, tuple[float, ...]]
 
-# The palette of Okabe and Ito, which colour-blind readers can tell apart.
+# The palette of Okabe and Ito, which colour-blind readers can distinguish.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
     "#000000",
     "#E69F00",
@@ -24,31 +24,31 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
 )
 GREY = "#767676"
 
-#: Hyperparameters that every model reads unless its record says otherwise, in the order of the columns of runs.csv.
+#: Hyperparameters that every model uses unless its record says otherwise, in the order of the columns of runs.csv.
 SHARED = ("lr", "weight_decay", "optimizer", "hidden", "input_dropout", "dropout", "epochs")
-#: Hyperparameters that the models of a family read as well.
+#: Further hyperparameters that the models of a family use.
 OF_FAMILY = {"cgnn": ("t1", "alpha", "gamma"), "discrete": ("layers",), "gode": ("t1",)}
 
 
 @dataclass(frozen=True)
 class ModelRecord:
-    """Everything that the project knows about a model, but for its code.
+    """Everything that the project knows about a model, except its code.
 
     Args:
-        module: dotted name of the module with its ``build``; a name, so that a table of models imports no torch.
-        label: its name in tables and figures.
-        family: which hyperparameters it reads beside the shared ones: cgnn, discrete or gode.
-        color, marker, dashes: its line in figures.
+        module: dotted name of the module with its ``build``; a string, so that reading the records does not load torch.
+        label: name in tables and figures.
+        family: cgnn, discrete or gode; determines the hyperparameters that it uses besides the shared ones.
+        color, marker, dashes: line style in figures.
         axis: the hyperparameter that a sweep of depth or ending time varies.
         side_by_side: whether one module can hold several replicas.
-        more: further common hyperparameters that it reads.
-        unread: shared hyperparameters that it does not read.
+        more: further common hyperparameters that it uses.
+        unread: shared hyperparameters that it does not use.
         own: hyperparameters that no other model has.
-        switches: fidelity switches that it reads beside those of the training loop.
-        options: passed on to ``build``.
-        profile_options: passed on to ``build`` by a profile.
-        baseline: published settings in the form of paper/baselines.yaml, which takes precedence.
-        relative: not in the paper; shown in a block of its own.
+        switches: fidelity switches that it uses besides those of the training loop.
+        options: passed to ``build``.
+        profile_options: passed to ``build`` by a profile.
+        baseline: published settings in the format of paper/baselines.yaml, which takes precedence.
+        relative: a related model that is not in the paper; shown in a separate block.
     """
 
     module: str
@@ -70,12 +70,12 @@ class ModelRecord:
 
     @property
     def hyperparameters(self) -> tuple[str, ...]:
-        """Names of all hyperparameters that the model reads."""
+        """Names of all hyperparameters that the model uses."""
         common = (*SHARED, *OF_FAMILY[self.family], *self.more)
         return (*(name for name in common if name not in self.unread), *(item.name for item in self.own))
 
     def deciding(self) -> dict[str, Any]:
-        """The fields that decide numbers, as plain JSON values; not label, looks or place in the order."""
+        """The fields that affect results, as plain JSON values; not the label, line style or order."""
         return {
             "module": self.module,
             "family": self.family,
@@ -112,10 +112,10 @@ def _cgnn(
     )
 
 
-#: The paper's memory figure is about PyG's layers as their users run them.
+#: The paper's memory figure measures PyG's original layers.
 _AS_PYG_RUNS_IT = {"fused": False}
 
-#: The switches of a model that solves the ODE.
+#: Switches of models that solve the ODE.
 _ODE = ("derivative", "source_gradient", "solver", "augmentation")
 
 _GODE = (
@@ -220,7 +220,7 @@ RECORDS: dict[str, ModelRecord] = {
     ),
 }
 
-#: What may follow a CGNN model's name in a method of the profiles: ``cgnn_adjoint`` is cgnn solved by dopri5_adjoint.
+#: Suffixes of a CGNN model's name in a method of the profiles: ``cgnn_adjoint`` is cgnn solved by dopri5_adjoint.
 SOLVER_SUFFIXES = {
     "exact": "exact",
     "exact_recompute": "exact_recompute",
@@ -230,8 +230,8 @@ SOLVER_SUFFIXES = {
     "rk4": "rk4",
     "rk4_adjoint": "rk4_adjoint",
 }
-#: How a solver is called in tables and figures, and its line: the model gives the colour, the solver marker and dashes.
-#: ``released`` is the authors' own code, which only the benchmarks run.
+#: Names of the solvers in tables and figures, and their lines: the model sets the colour, the solver marker and dashes.
+#: ``released`` is the authors' code, which only the benchmarks run.
 SOLVER_LABELS = {
     "exact": "exact",
     "exact_recompute": "exact, recomputing",
@@ -255,7 +255,7 @@ SOLVER_DASHES: dict[str, tuple[Dashes, str]] = {
 
 
 def split_method(method: str) -> tuple[str, str]:
-    """A method is a model, or a CGNN model and its solver: ``cgnn_weight_rk4`` is ``("cgnn_weight", "rk4")``."""
+    """Split a method into a CGNN model and its solver (or ""): ``cgnn_weight_rk4`` is ``("cgnn_weight", "rk4")``."""
     for suffix in sorted(SOLVER_LABELS, key=len, reverse=True):
         model = method.removesuffix(f"_{suffix}")
         if method not in RECORDS and model != method and model in RECORDS and RECORDS[model].family == "cgnn":

@@ -1,7 +1,7 @@
 """The first layer on sparse features: y = dropout(X) W + b, with X kept sparse in both directions.
 
-Dropping entries of X is dropping its nonzeros. The gradient dW = dropout(X)^T ḡ uses the transposed
-pattern, sorted once, with the dropped values carried over by a permutation.
+Dropout only affects the nonzero entries of X. The gradient dW = dropout(X)^T ḡ uses the transposed
+pattern, which is sorted once; a permutation maps the values after dropout to it.
 """
 
 import warnings
@@ -121,11 +121,11 @@ class SparseLinear(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self, generators: Generators | None = None) -> None:
-        """Initialise as ``nn.Linear`` does; replica r from stream r, or from torch's global stream."""
+        """Initialise like ``nn.Linear``; replica r uses stream r, or all use torch's global stream."""
         uniform_linear_(self.weight, self.bias, self.in_features, generators)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Y; sparse features are computed in float32 where the weight is float16 or bfloat16, and under autocast."""
+        """Y; with sparse features it is computed in float32 if the weight is float16 or bfloat16, or under autocast."""
         check_is_tensor(x)
         if x.dim() != 2 or x.shape[-1] != self.in_features:
             found = f"{x.shape[-1]} columns" if x.dim() == 2 else f"shape {tuple(x.shape)}"

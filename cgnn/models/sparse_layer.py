@@ -1,6 +1,6 @@
 """The linear maps of GCN and GAT layers, for dense and sparse features, with the initialisation of PyTorch Geometric.
 
-PyG itself is imported only where its own layers are asked for: that takes three seconds, longer than many trainings.
+PyG is imported only if its layers are requested, because this takes three seconds, longer than many trainings.
 """
 
 import math
@@ -46,9 +46,9 @@ class GlorotSparseLinear(SparseLinear):
 
 
 def with_sparse_input(conv: nn.Module, dropout: float) -> None:
-    """Let ``conv`` (GCNConv, GATConv: anything that starts with ``self.lin(x)``) read sparse x, with dropout on it.
+    """Make ``conv`` (GCNConv, GATConv, or any layer that starts with ``self.lin(x)``) accept sparse x, with dropout.
 
-    The layer's own linear map is exchanged for ours; its propagation stays as it is.
+    The layer's linear map is replaced by ours; its propagation does not change.
     """
     dense = conv.lin
     conv.lin = GlorotSparseLinear(

@@ -1,1 +1,1 @@
-"""What the paper says and leaves open: reported numbers, published hyperparameters, fidelity switches, names."""
+"""The paper's reported numbers and published hyperparameters, and switches for what it leaves open."""

@@ -10,8 +10,8 @@ from cgnn.errors import UserError
 class Fidelity:
     """The switches. Â is the normalised adjacency with self-loop weight γ, A = (α/2)(I + Â).
 
-    The defaults are those of the released code, except that the gradient flows through the source term: they are meant
-    for work of your own, where nobody would cut it. The preset ``released`` cuts it.
+    The defaults are those of the released code, except that the gradient flows through the source term. They are meant
+    for new work, where there is no reason to cut the gradient. The preset ``released`` cuts it.
     """
 
     #: paper: H' = (A − I)H + E.  released: H' = (α/2)(Â − I)H + E. Both with + H(W − I) if there are weights.
@@ -26,14 +26,14 @@ class Fidelity:
     augmentation: Literal["none", "zeros"] = "zeros"
     #: eigenvalues M of W: clamped to (0, 1) strictly inside, or to [0, 1] at use.
     weight_clamp: Literal["open", "closed"] = "closed"
-    #: rows: each row divided by its sum.  binary_rows: made 0/1 first, as the released code does.
+    #: rows: each row divided by its sum.  binary_rows: converted to 0/1 first, as in the released code.
     #: as_given: unchanged, for a graph that is not one of the paper's.
     features: Literal["rows", "binary_rows", "as_given"] = "binary_rows"
-    #: weight decay acts on all parameters, or on all but the one behind α.
+    #: weight decay applies to all parameters, or to all except the parameter of α.
     alpha_decay: Literal["all", "weights_only"] = "all"
     #: the optimizer of the hyperparameters (as_tabulated), or this one instead.
     optimizer: Literal["as_tabulated", "adam", "rmsprop", "adamax"] = "as_tabulated"
-    #: which epoch's test accuracy is reported; `oracle` shows how much selection matters, and is never a result.
+    #: the epoch whose test accuracy is reported; `oracle` only shows how much selection matters.
     selection: Literal["best_validation", "last_best_validation", "final_epoch", "oracle"] = "best_validation"
     #: CGNN discrete. euler: H ← H + (the derivative at H), a unit Euler step, which under derivative=paper is the
     #: printed H ← AH + H(0).  hybrid: the printed step under either derivative.  appnp: H ← αÂH + (1 − α)H(0).
@@ -63,16 +63,16 @@ PRESETS = {
     ),
 }
 
-#: Switches of the training loop, which every model obeys.
+#: Switches of the training loop, which apply to every model.
 OF_THE_LOOP = ("features", "optimizer", "selection")
 
 
 def preset(name: str, **switches: str) -> Fidelity:
-    """The named preset with some switches flipped: ``preset("released", alpha="tabulated")``."""
+    """The named preset with some switches changed: ``preset("released", alpha="tabulated")``."""
     if name not in PRESETS:
         raise UserError(f"preset: found {name!r}, expected one of {', '.join(PRESETS)}")
     known = [field.name for field in fields(Fidelity)]
     for switch in switches:
         if switch not in known:
-            raise UserError(f"switch {switch!r} does not exist; there are {', '.join(known)}")
+            raise UserError(f"switch {switch!r} does not exist; expected one of {', '.join(known)}")
     return replace(PRESETS[name], **switches)  # type: ignore[arg-type]

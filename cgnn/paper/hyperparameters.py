@@ -1,4 +1,4 @@
-"""The numbers a training is run with: the published ones, those of a search, or one's own."""
+"""The hyperparameters of a training: published ones, those found by a search, or the user's."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +16,8 @@ from cgnn.paper.reported import PAPER, entry_of, load_reported, load_yaml
 
 OPTIMIZERS = ("adam", "rmsprop", "adamax")
 
-#: ``cgnn_no_h0`` differs from ``cgnn`` in its derivative alone, and ``cgnn_appnp`` from ``cgnn_discrete`` in its steps:
-#: they are compared at the same settings.
+#: ``cgnn_no_h0`` differs from ``cgnn`` only in its derivative, and ``cgnn_appnp`` from ``cgnn_discrete`` only in its
+#: steps, so they are compared with the same settings.
 BORROWED = {"cgnn_no_h0": "cgnn", "cgnn_appnp": "cgnn_discrete"}
 
 Value = float | int | str
@@ -38,7 +38,7 @@ class OwnHyperparameter:
 
     def __post_init__(self) -> None:
         if self.name in TYPES or not self.name.isidentifier():
-            raise ValueError(f"{self.name!r} cannot name a hyperparameter of one model: it is taken or not a name")
+            raise ValueError(f"{self.name!r} cannot name a hyperparameter: it is already used or not an identifier")
         self.check(self.default, "default")
 
     @property
@@ -52,7 +52,7 @@ class OwnHyperparameter:
         return f"{kind} in [{self.low:g}{upper}" if upper else f"{kind} ≥ {self.low:g}"
 
     def check(self, value: Value, where: str) -> Value:
-        """``value`` itself if it is allowed, or an error that says what is."""
+        """Return ``value`` if it is allowed; otherwise raise an error with the allowed values."""
         good = value in self.choices if isinstance(value, str) else self.low <= value < self.high
         if not good:
             raise UserError(f"{where}: {self.name}: found {value!r}, expected {self.expected}")
@@ -61,7 +61,7 @@ class OwnHyperparameter:
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """All models share one record; a model reads what it has a use for.
+    """The hyperparameters of all models in one record; each model uses those that it needs.
 
     ``own`` holds the values of hyperparameters that only one model has, sorted by name. The model's record
     (cgnn/models/records.py) declares them.
@@ -87,7 +87,7 @@ class Hyperparameters:
     own: tuple[tuple[str, Value], ...] = ()
 
     def value(self, name: str) -> Value:
-        """The value of a common hyperparameter or of one of the model's own."""
+        """The value of a common hyperparameter or of one that only this model has."""
         return dict(self.own)[name] if name not in TYPES else getattr(self, name)
 
     def __post_init__(self) -> None:
@@ -121,10 +121,10 @@ def published(
     own: Sequence[OwnHyperparameter] | None = None,
     baseline: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Hyperparameters | None:
-    """The printed settings, or None where the paper prints none (``cgnn_weight`` on random splits): then search.
+    """The printed settings, or None if the paper prints none (``cgnn_weight`` on random splits) and a search is needed.
 
-    Call :func:`cgnn.models.registry.published`, which gives ``own`` and ``baseline`` from the model's record. Without
-    ``own`` the model's own hyperparameters are those that baselines.yaml names, unchecked.
+    Use :func:`cgnn.models.registry.published`, which passes ``own`` and ``baseline`` from the model's record. Without
+    ``own``, the model's specific hyperparameters are those in baselines.yaml, unchecked.
     """
     entry, model = entry_of(dataset), BORROWED.get(model, model)
     common = load_reported().raw["common_hyperparameters"]
@@ -152,9 +152,9 @@ def published(
 def from_mapping(
     values: Mapping[str, Any], where: str = "hyperparameters", own: Sequence[OwnHyperparameter] = ()
 ) -> Hyperparameters:
-    """Build from plain values (a YAML file's, a trial's); errors name the key and ``where`` it stands.
+    """Build from plain values (of a YAML file or a trial); errors name the key and ``where`` it comes from.
 
-    ``own`` declares the model's own hyperparameters; those that ``values`` leaves out get their defaults.
+    ``own`` declares the hyperparameters that only this model has; those missing in ``values`` get their defaults.
     """
     declared = {item.name: item for item in own}
     types = TYPES | {name: type(item.default) for name, item in declared.items()}
@@ -163,11 +163,11 @@ def from_mapping(
     try:
         return Hyperparameters(**typed, own=tuple(sorted(mine.items())))
     except TypeError as error:
-        raise UserError(f"{where}: {str(error).partition('__init__() ')[2]}; give every one of them") from None
+        raise UserError(f"{where}: {str(error).partition('__init__() ')[2]}; give all of them") from None
 
 
 def override(hyperparameters: Hyperparameters, **changes: Any) -> Hyperparameters:
-    """The same with some keys changed; strings are read as the key's type, as from ``--set t1=5``."""
+    """The same with some values changed; strings, as in ``--set t1=5``, are converted to the key's type."""
     mine = dict(hyperparameters.own)
     types = TYPES | {name: type(value) for name, value in mine.items()}
     typed = {key: _typed(key, value, "--set", types) for key, value in changes.items()}
@@ -176,7 +176,7 @@ def override(hyperparameters: Hyperparameters, **changes: Any) -> Hyperparameter
 
 
 def under(hyperparameters: Hyperparameters, fidelity: Fidelity) -> Hyperparameters:
-    """The settings a training runs with: the switch ``optimizer`` replaces the tabulated one."""
+    """The settings of a training after the switch ``optimizer`` has replaced the tabulated optimiser."""
     if fidelity.optimizer == "as_tabulated":
         return hyperparameters
     return replace(hyperparameters, optimizer=fidelity.optimizer)
@@ -193,12 +193,12 @@ def parse_own(text: str) -> dict[str, Value]:
 
 
 def to_mapping(hyperparameters: Hyperparameters) -> dict[str, Value]:
-    """All values by name, those of the model beside the common ones; :func:`from_mapping` reads it back."""
+    """All values by name, common and model-specific; :func:`from_mapping` is the inverse."""
     return {name: getattr(hyperparameters, name) for name in TYPES} | dict(hyperparameters.own)
 
 
 def load(path: Path | str, own: Sequence[OwnHyperparameter] = ()) -> Hyperparameters:
-    """Read ``best.yaml``: a flat mapping, or one under the key ``hyperparameters`` beside notes of the search."""
+    """Read ``best.yaml``: a flat mapping, or one under the key ``hyperparameters`` next to notes of the search."""
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -213,7 +213,7 @@ def load(path: Path | str, own: Sequence[OwnHyperparameter] = ()) -> Hyperparame
 
 
 def save(hyperparameters: Hyperparameters, path: Path | str, **notes: Any) -> None:
-    """Write what ``load`` reads; ``notes`` (plain values) stand before it."""
+    """Write what ``load`` reads, preceded by ``notes`` (plain values)."""
     write_text(path, yaml.safe_dump({**notes, "hyperparameters": to_mapping(hyperparameters)}, sort_keys=False))
 
 
@@ -222,7 +222,7 @@ def unknown(name: str, known: Iterable[str]) -> str:
     known = list(known)
     near = get_close_matches(name, known, n=1)
     return f"unknown hyperparameter {name!r}; " + (
-        f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+        f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""What the paper says: the one reader of ``paper/reported.yaml``, the reference side of every comparison."""
+"""The paper's numbers and claims, read from ``paper/reported.yaml``; the reference for every comparison."""
 
 from dataclasses import dataclass, field
 from functools import cache
@@ -10,9 +10,9 @@ import yaml
 from cgnn.errors import UserError
 
 PAPER = Path(__file__).parents[2] / "paper"
-#: ``nell_partial`` is NELL with part of its labels: it is shown beside the paper's NELL, never compared with it.
+#: ``nell_partial`` is NELL with some of its labels: it is shown next to the paper's NELL, but not compared with it.
 NOT_COMPARABLE = {"nell_partial": "nell"}
-#: The paper's claims are about its datasets, never about a graph that someone added.
+#: The paper's claims are about its datasets, not about graphs that users add.
 CLAIMED = ("cora", "citeseer", "pubmed", "nell", *NOT_COMPARABLE)
 RUNS = {"fixed": 10, "random": 15}  # "mean of 10 runs", "over 15 random splits"
 SECTIONS = (
@@ -23,7 +23,7 @@ SECTIONS = (
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean, standard deviation (with n − 1) and number of runs: all that the paper prints of a group of runs."""
+    """Mean, standard deviation (with n − 1) and number of runs, which is what the paper prints for a group of runs."""
 
     mean: float
     std: float
@@ -32,12 +32,12 @@ class Summary:
 
 @dataclass(frozen=True)
 class Reported:
-    """The parsed file and the look-ups that settings, tables and claims need. Treat ``raw`` as read-only."""
+    """The parsed file and the lookups that settings, tables and claims need. Treat ``raw`` as read-only."""
 
     raw: dict[str, Any] = field(repr=False)
 
     def accuracy(self, dataset: str, split_kind: str, model: str) -> Summary | None:
-        """A cell of Table 2 or 3, or None where the paper prints none."""
+        """A cell of Table 2 or 3, or None if the paper prints none."""
         table = self.raw[f"{'fixed' if split_kind == 'fixed' else 'random'}_split_accuracy"]
         return _summary(table.get(model, {}).get(dataset), split_kind)
 
@@ -47,7 +47,7 @@ class Reported:
         return _summary(cell.get(split_kind), split_kind)
 
     def hyperparameters(self, dataset: str, split_kind: str, model: str) -> dict[str, float | None]:
-        """The printed settings; empty where the paper has none, None where it prints a dash."""
+        """The printed settings; empty if the paper has none, None for a dash."""
         name = NOT_COMPARABLE.get(dataset, dataset)
         return self.raw["hyperparameters"].get(name, {}).get(model, {}).get(split_kind, {})
 
@@ -55,7 +55,7 @@ class Reported:
         return self.raw["seconds_per_epoch_cora"].get(model)
 
     def statistics(self, dataset: str) -> dict[str, float]:
-        """A row of Table 1: nodes, edges, features, classes, label_rate; empty for a graph that is not the paper's."""
+        """A row of Table 1: nodes, edges, features, classes, label_rate; empty for graphs that are not in the paper."""
         return self.raw["dataset_statistics"].get(NOT_COMPARABLE.get(dataset, dataset), {})
 
     @property

@@ -1,1 +1,1 @@
-"""From the config to the jobs of the workflow: plan, fingerprints, provenance, status, cost, publishing."""
+"""The jobs of a config: plan, fingerprints, provenance, status, cost, publishing."""

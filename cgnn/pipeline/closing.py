@@ -1,11 +1,11 @@
-"""The last lines of a run on the terminal: what it found, how long it took, what to open."""
+"""The last lines that a run prints: its findings, its duration and the files to open."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-#: What a reader opens first, in this order.
+#: The files to open first, in this order.
 SHOWN = {
     "index.html": "page",
     "paper.pdf": "paper",
@@ -16,12 +16,12 @@ SHOWN = {
 
 
 def closing(results: str, preview: str | None, seconds: float) -> str:
-    """``preview`` is the budget of a small run, which gives no verdicts; None for the whole paper."""
+    """The text. ``preview`` is the budget of a small run, which gives no verdicts; None for the whole paper."""
     folder = Path(results)
     claims = folder / "claims.json"
     lines = []
     if preview:
-        lines.append(f"{preview} (no verdicts; `make paper` runs the whole budget)")
+        lines.append(f"{preview} (no verdicts; `make paper` runs the full budget)")
     elif claims.is_file():
         counts: Mapping[str, Any] = json.loads(claims.read_text(encoding="utf-8"))["counts"]
         lines.append("claims: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count))

@@ -1,4 +1,4 @@
-"""Read config.yaml with its overlays, and refuse a wrong one by naming the key, the value and what is allowed."""
+"""Read config.yaml with its overlays and validate it; errors name the key, the value and what is allowed."""
 
 import copy
 import re
@@ -27,14 +27,14 @@ SWITCHABLE = (("experiments",), ("profiles", "methods"), ("fidelity", "variants"
 
 
 def load(overlays: Iterable[Path | str] = (), base: Path | str | None = None) -> Config:
-    """config.yaml with each overlay laid over it, as `snakemake --configfile` does; not yet validated."""
+    """config.yaml merged with each overlay, as `snakemake --configfile` does; not yet validated."""
     contents = {path: read_yaml(path) for path in (base or PROJECT / "config.yaml", *overlays)}
     _check_contents(contents)
     return reduce(overlay, contents.values(), {})
 
 
 def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> Config:
-    """Mappings merge key by key; anything else, lists too, is replaced."""
+    """Merge mappings key by key; replace anything else, including lists."""
     from snakemake.utils import update_config
 
     merged = copy.deepcopy(dict(below))
@@ -76,17 +76,17 @@ def _section(content: Mapping[str, Any], keys: Iterable[str]) -> Mapping[str, An
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """YAML in which a key that stands twice in one mapping is an error."""
+    """A YAML loader that refuses duplicate keys in a mapping."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: dict[Any, int] = {}
         for key_node, _ in node.value:
-            # Merge keys (<<) are resolved by the base class; keys that are no scalars are refused there.
+            # The base class resolves merge keys (<<) and refuses keys that are not scalars.
             if isinstance(key_node, yaml.ScalarNode) and key_node.tag != "tag:yaml.org,2002:merge":
                 key, line = self.construct_object(key_node), key_node.start_mark.line + 1
                 if key in seen:
                     raise yaml.constructor.ConstructorError(
-                        problem=f"the key {key!r} stands twice, first in line {seen[key]}; expected it once",
+                        problem=f"the key {key!r} occurs twice, first in line {seen[key]}; expected it once",
                         problem_mark=key_node.start_mark,
                     )
                 seen[key] = line
@@ -94,7 +94,7 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 def read_yaml(path: Path | str) -> Config:
-    """The mapping in a YAML file; a mistake in it is named with its line."""
+    """The mapping in a YAML file; errors name the line."""
     try:
         content = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_StrictLoader) or {}
     except FileNotFoundError:
@@ -121,7 +121,7 @@ def validate(config: Mapping[str, Any], *, files: bool = True) -> None:
     With ``files=False`` the files that the config names need not exist: a job on another machine reads copies.
     """
     problems = [*_schema_problems(config)]
-    if not problems:  # the checks of names may rely on the shape
+    if not problems:  # the checks of names rely on a valid structure
         problems = [*_name_problems(config)]
     if not problems and files:
         problems = [*_file_problems(config)]
@@ -145,7 +145,7 @@ def active(section: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def axis_of(model: str) -> str | None:
-    """What a figure has on its axis for this model. CGNN discrete counts its steps by ``t1``, but they are layers."""
+    """The axis of this model in figures. CGNN discrete sets its number of steps by ``t1``, but they are layers."""
     entry = MODELS[model]
     return "layers" if entry.options.get("variant") == "discrete" else entry.axis
 
@@ -202,7 +202,7 @@ def _intended_branch(error: Any) -> list[Any]:
     branches: dict[int, list[Any]] = {}
     for inner in error.context:
         branches.setdefault(inner.schema_path[0], []).append(inner)
-    # An alternative of another type altogether (true or false, where a mapping stands) explains nothing.
+    # An alternative of a different type (true or false instead of a mapping) gives no useful error.
     fitting = [b for b in branches.values() if not any(not e.path and e.validator in ("type", "const") for e in b)]
 
     def distance(branch: list[Any]) -> float:
@@ -238,8 +238,8 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
             yield f"datasets.{name}: unknown dataset (its value is {options}); {known}"
         elif own and name in DATASETS:
             yield (
-                f"datasets.{name}: {name} is a dataset of this project and cannot be redefined; call your own graph "
-                f"something else: `my_{name}: {{path: {options['path']}}}`"
+                f"datasets.{name}: {name} is a dataset of this project and cannot be redefined; give your own graph "
+                f"another name: `my_{name}: {{path: {options['path']}}}`"
             )
         elif isinstance(options, Mapping) and not own and name != "synthetic":
             yield f"datasets.{name}: a generated graph is called synthetic; your own graph is {{path: my.npz}}"
@@ -263,7 +263,7 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         yield from _unknown(f"experiments.{name}.preset", [block["preset"]], PRESETS)
         for model in block["models"]:
             if block["hyperparameters"] == "search" and model in MODELS and model not in config["search"]["spaces"]:
-                yield f"experiments.{name}.models: {model} is to be searched, but search.spaces.{model} is missing"
+                yield f"experiments.{name}.models: {model} needs a search, but search.spaces.{model} is missing"
     for model, space in config["search"]["spaces"].items():
         yield from _unknown("search.spaces", [model], MODELS)
         types = types_of(model) if model in MODELS else {}
@@ -278,7 +278,7 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         yield from _unknown(where, config["sweeps"][axis]["models"], MODELS)
         for model in config["sweeps"][axis]["models"]:
             if model in MODELS and axis_of(model) != axis:
-                yield f"{where}: {model} has {axis_of(model)}, not {axis}, to sweep over"
+                yield f"{where}: {model} can be swept over {axis_of(model)}, not over {axis}"
     yield from _unknown("residual.models", config["residual"]["models"], MODELS)
     yield from _unknown("curves.models", config["curves"]["models"], MODELS)
     for section in ("sweeps", "profiles", "curves"):
@@ -300,7 +300,7 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _file_problems(config: Mapping[str, Any]) -> Iterable[str]:
-    """What the config asks of your own graphs that their files do not have."""
+    """Problems with your own graphs: files or fixed splits that the config requires and that do not exist."""
     without_split = []
     for name in active_datasets(config):
         path = own_path(config, name)
@@ -317,8 +317,8 @@ def _file_problems(config: Mapping[str, Any]) -> Iterable[str]:
         for name in names:
             if name in without_split:
                 yield (
-                    f"{where}: {name} has no fixed split, which this needs; put the arrays train, validation and test "
-                    f"into {own_path(config, name)}, or take {name} out"
+                    f"{where}: {name} has no fixed split, which is needed here; put the arrays train, validation and "
+                    f"test into {own_path(config, name)}, or remove {name}"
                 )
 
 

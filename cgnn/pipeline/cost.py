@@ -1,4 +1,4 @@
-"""What the experiments of a config cost: measured where they were run, extrapolated from measured epochs elsewhere."""
+"""The cost of a config's experiments: measured for finished ones, extrapolated from measured epochs for the rest."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ PUBLISHED = PROJECT / "results" / "published" / "seconds.csv"
 
 @dataclass(frozen=True)
 class Piece:
-    """One training or search: seconds ``measured`` of what exists, ``expected`` of what does not (None: unknown)."""
+    """One training or search: seconds ``measured`` for existing results, ``expected`` for missing ones or None."""
 
     stage: str
     dataset: str
@@ -30,9 +30,9 @@ class Piece:
 
 
 def pieces(config: Mapping[str, Any], published: Path = PUBLISHED) -> Iterator[Piece]:
-    """Every training and search that the config asks for. Profiles are not counted: they time themselves.
+    """Every training and search of the config, without profiles.
 
-    What was not timed in this results tree is expected to take as long as in the published run.
+    Models that were not timed in this results tree are assumed to take as long as in the published run.
     """
     results, section = Path(config["results"]), config["search"]
     speeds = {**measured_speeds([published]), **measured_speeds(sorted(results.glob("runs/**/*.seconds.csv")))}
@@ -52,14 +52,14 @@ def pieces(config: Mapping[str, Any], published: Path = PUBLISHED) -> Iterator[P
                 measured += sum(_seconds(seconds_path(file)))
             else:
                 missing += len(Chunk.of(file) or ()) * epochs
-        # An epoch takes longer with every layer; the speeds are those of two layers.
+        # The time per epoch grows with the number of layers; the measured speeds are for two layers.
         depth = float(dict(training.settings).get("layers", 2)) / 2
         expected = _expected(missing * depth, speeds.get((training.dataset, training.model)))
         yield Piece(planned.stage, training.dataset, planned.replicas * epochs, measured, missing, expected)
 
 
 def measured_speeds(files: Iterable[Path]) -> Speeds:
-    """Of trainings with the published or searched number of layers, which is two."""
+    """Speeds of trainings with the published or searched number of layers, which is two."""
     found: dict[tuple[str, str], list[float]] = {}
     for path in files:
         for row in read_rows(path)[1] if path.is_file() else ():
@@ -69,14 +69,14 @@ def measured_speeds(files: Iterable[Path]) -> Speeds:
 
 
 def summary(found: list[Piece], cores: int) -> str:
-    """One line per dataset and stage, and the sum: core-hours measured, expected for the rest, and epochs."""
+    """One line per dataset and stage, and the total: epochs, measured core-hours, and expected ones for the rest."""
     lines = [f"{'':<24}{'epochs':>10}{'measured':>12}{'expected':>12}   core-hours"]
     for dataset, stage in sorted({(piece.dataset, piece.stage) for piece in found}):
         members = [piece for piece in found if (piece.dataset, piece.stage) == (dataset, stage)]
         lines.append(_line(f"{dataset}, {stage}", members))
     lines.append(_line("all", found))
     total = sum(piece.measured + (piece.expected or 0) for piece in found) / 3600
-    lines.append(f"\n{total:.1f} core-hours in all, {total / cores:.1f} hours on {cores} cores")
+    lines.append(f"\n{total:.1f} core-hours in total, {total / cores:.1f} hours on {cores} cores")
     unknown = sum(piece.missing_epochs for piece in found if piece.expected is None)
     if unknown:
         lines.append(f"not included: {unknown:,} epochs of models that were never timed on their dataset")
@@ -84,7 +84,7 @@ def summary(found: list[Piece], cores: int) -> str:
 
 
 def time_left(found: Iterable[Piece], cores: int) -> str:
-    """How long what is missing will take."""
+    """The remaining time, as text."""
     missing = [piece for piece in found if piece.missing_epochs]
     if not missing:
         return "no training or search is left"
@@ -107,5 +107,5 @@ def _expected(epochs: float, speed: float | None) -> float | None:
 
 
 def _seconds(path: Path) -> list[float]:
-    """The column of that name; a trial that diverged has none."""
+    """The column ``seconds``; diverged trials have no value."""
     return [float(row["seconds"] or 0) for row in read_rows(path)[1]] if path.is_file() else []

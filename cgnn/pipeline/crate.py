@@ -1,4 +1,4 @@
-"""The description of a published folder as a Workflow Run RO-Crate: which workflow, config, code and data made it.
+"""Describe a published folder as a Workflow Run RO-Crate: the workflow, config, code and data that produced it.
 
 Repositories such as WorkflowHub and Zenodo read ``ro-crate-metadata.json``. The profiles are Workflow Run Crate 0.5 and
 those that it extends; each run of the manifest is one ``CreateAction``.
@@ -23,12 +23,12 @@ PROFILES = {
 LICENSE = "https://spdx.org/licenses/MIT"
 PAPER = "https://arxiv.org/abs/1912.00967"
 ENCODINGS = {".smk": "text/x-python", ".yaml": "application/yaml", ".md": "text/markdown"}
-#: sha256 is no term of RO-Crate 1.1's context; this is the Workflow Run RO-Crate group's own.
+#: The context of the Workflow Run RO-Crate group, because RO-Crate 1.1's context does not define sha256.
 CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 
 
 def crate_text(manifest: Manifest, sources: Mapping[str, Path]) -> str:
-    """The crate's JSON for the files of ``manifest``; ``sources`` says where each file is before it is published."""
+    """The crate's JSON for the files of ``manifest``; ``sources`` are the paths of the files before publishing."""
     from rocrate.model import ContextEntity  # type: ignore[import-untyped]
     from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
@@ -91,7 +91,7 @@ def crate_text(manifest: Manifest, sources: Mapping[str, Path]) -> str:
 
 
 def raw_data(datasets: Iterable[str]) -> list[tuple[str, str, str]]:
-    """(name, address, sha256) of the files that these datasets are made from, where each file has an address."""
+    """(name, URL, sha256) of the raw files of these datasets, for files that have a URL."""
     from cgnn.datasets.cache import expected_sums
     from cgnn.datasets.registry import DATASETS
     from cgnn.datasets.sources import PLANETOID_HOME

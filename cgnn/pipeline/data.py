@@ -1,4 +1,4 @@
-"""What the config says about a dataset, as the rules of workflow/rules/data.smk need it."""
+"""The settings of a dataset in the config, for the rules in workflow/rules/data.smk."""
 
 import json
 import zipfile
@@ -16,32 +16,32 @@ Config = Mapping[str, Any]
 
 
 def options_of(config: Config, dataset: str) -> Mapping[str, Any]:
-    """The dataset's mapping in the config: path and features of your own graph, or parameters of ``synthetic``."""
+    """The dataset's mapping in the config: ``path`` and ``features`` of your graph, or parameters of ``synthetic``."""
     options = config["datasets"][dataset]
     return options if isinstance(options, Mapping) else {}
 
 
 def own_path(config: Config, dataset: str) -> str | None:
-    """The npz of a graph of your own, None for the datasets of this project."""
+    """The npz of your own graph, or None for the datasets of this project."""
     return options_of(config, dataset).get("path")
 
 
 def raw_input(config: Config, dataset: str) -> str | list[str]:
-    """What a graph is made from: your own file, the manifest of the fetched files, or nothing if it is synthetic."""
+    """The input of a graph: your own file, the manifest of the fetched files, or nothing if it is synthetic."""
     own = own_path(config, dataset)
     if own is not None:
-        # Snakemake reads braces as wildcards and has no escape for them; the params hold the file's sha256 in any case.
+        # Snakemake reads braces as wildcards and cannot escape them; the params contain the file's sha256 in any case.
         return [] if set("{}") & set(own) else own
     return [] if dataset == "synthetic" else f"{config['results']}/data/{dataset}/raw.json"
 
 
 def graph_modules(config: Config, dataset: str) -> tuple[str, ...]:
-    """The modules, named in a table, that ``cgnn graph DATASET`` runs."""
+    """The modules that ``cgnn graph DATASET`` imports by name."""
     return ("cgnn.datasets.registry", *modules_of(dataset, path=own_path(config, dataset)))
 
 
 def graph_arguments(config: Config, dataset: str) -> list[str]:
-    """What ``cgnn graph DATASET`` is given."""
+    """The arguments of ``cgnn graph DATASET``."""
     options = options_of(config, dataset)
     if "path" in options:
         features = ["--features", options["features"]] if "features" in options else []
@@ -50,7 +50,7 @@ def graph_arguments(config: Config, dataset: str) -> list[str]:
 
 
 def split_arguments(config: Config, dataset: str, split: str) -> list[str]:
-    """The sizes that ``cgnn split`` is given; a fixed split and a reshuffled one have their own."""
+    """The size arguments of ``cgnn split``; fixed and reshuffled splits need none."""
     if split == "fixed" or split.startswith("pool"):
         return []
     section = config["protocol"]["split_sizes"]
@@ -67,12 +67,12 @@ def has_fixed_split(config: Config, dataset: str) -> bool:
         with zipfile.ZipFile(path) as archive:
             return {f"{part}.npy" for part in PARTS} <= set(archive.namelist())
     except (OSError, zipfile.BadZipFile):
-        return False  # `cgnn graph` says what is wrong with the file
+        return False  # `cgnn graph` reports what is wrong with the file
 
 
 @cache
 def own_graph_digest(path: str | None) -> str:
-    """The sha256 of your own graph's npz, so that a replaced file is seen whatever its date; empty without a path."""
+    """The sha256 of your own graph's npz, so that a replaced file is noticed whatever its date; "" without a path."""
     if path is None:
         return ""
     try:
@@ -82,7 +82,7 @@ def own_graph_digest(path: str | None) -> str:
 
 
 def path_problem(path: str) -> str | None:
-    """What is wrong with the `path` of a dataset, if anything, found without reading its arrays."""
+    """The problem with the `path` of a dataset, if any, without reading its arrays."""
     if not Path(path).is_file():
         return f"there is no such file (looked for {Path(path).absolute()})"
     return None

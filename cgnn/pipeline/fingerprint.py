@@ -1,4 +1,4 @@
-"""What code a command runs, as a hash that comments, help texts and formatting do not change."""
+"""A hash of the code that a command runs; comments, help texts and formatting do not change it."""
 
 import ast
 import hashlib
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
 
-#: Modules that no fingerprint covers although jobs import them, each with the reason why it decides no result.
+#: Modules that jobs import but no fingerprint covers, with the reason why they do not affect results.
 DECIDES_NOTHING = {
     "cgnn.__main__": "finds the command's module and turns a UserError into one line",
     "cgnn.errors": "the class of errors, which end a job without a result",
@@ -24,9 +24,9 @@ DECIDES_NOTHING = {
 def code_fingerprint(*modules: str, without: tuple[str, ...] = (), package: Path = PACKAGE) -> str:
     """Hash over the import closure, inside ``cgnn/``, of ``modules`` (dotted names).
 
-    It is taken on the syntax tree without docstrings and help texts, so editing a comment changes nothing and editing a
-    function changes the fingerprint of exactly the commands that can reach it. Modules named in tables as strings
-    (models, solvers) are not followed: the caller names the one it uses.
+    The hash is computed from the syntax tree without docstrings and help texts, so editing a comment changes nothing,
+    and editing a function changes the fingerprints of exactly those commands that can reach it. Modules that are
+    imported by name (models, solvers) are not followed; the caller passes the ones it uses.
     """
     digest = hashlib.sha256()
     for name in sorted(import_closure(*modules, without=without, package=package)):
@@ -35,7 +35,7 @@ def code_fingerprint(*modules: str, without: tuple[str, ...] = (), package: Path
 
 
 def import_closure(*modules: str, without: tuple[str, ...] = (), package: Path = PACKAGE) -> frozenset[str]:
-    """All modules of the package that running ``modules`` can import, but for ``without`` and what decides nothing."""
+    """All modules of the package that ``modules`` can import, except ``without`` and DECIDES_NOTHING."""
     seen: set[str] = set()
     waiting = list(modules)
     while waiting:
@@ -76,7 +76,7 @@ def _read(module: str, package: Path) -> _Module:
 
 @cache
 def _read_at(module: str, package: str, path: Path, modified_ns: int, size: int) -> _Module:
-    # A workflow takes hundreds of fingerprints over the same files: each is parsed once as long as it is unchanged.
+    # A workflow computes hundreds of fingerprints over the same files, so each file is parsed once until it changes.
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     inside = tuple(name for name in _names_imported(tree, module, path) if name.split(".")[0] == package)
     return _Module(_tree_hash(tree), inside)
@@ -100,7 +100,7 @@ def _names_imported(tree: ast.Module, module: str, path: Path) -> list[str]:
 
 
 def _walk_run(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those below ``if TYPE_CHECKING:``, which never run."""
+    """All nodes except those below ``if TYPE_CHECKING:``, which never run."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
             continue

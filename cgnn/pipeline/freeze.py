@@ -1,4 +1,4 @@
-"""A run keeps the code and the config it was started with: a copy that its jobs import, whatever is edited."""
+"""Copy the code and the config when a run starts; its jobs use this copy even if the originals are edited."""
 
 import hashlib
 import json
@@ -11,20 +11,20 @@ from typing import Any
 
 from cgnn.errors import UserError
 
-#: What jobs read of the project: the package, the paper's numbers and text, and the workflow itself, which a
-#: cluster's job parses again when its turn comes.
+#: The parts of the project that jobs read: the package, the paper's numbers and text, and the workflow itself, which a
+#: cluster job parses again when it starts.
 FROZEN = ("cgnn", "paper", "workflow", "config.yaml", "environment.yml")
 SKIPPED = ("__pycache__", ".snakemake")
 CONFIG = "resolved_config.json"
 
 
 def frozen_path(project: Path, results: str, config: Mapping[str, Any]) -> Path:
-    """Where the copy of this very code and config lives; the same content has the same place."""
+    """The path of the copy of this code and config; the same content always has the same path."""
     return Path(results).absolute() / ".code" / _digest(project, _dump(config))
 
 
 def freeze(project: Path, target: Path, results: str, config: Mapping[str, Any]) -> None:
-    """Make the copy, whole or not at all. ``target`` was computed when the DAG was planned."""
+    """Write the copy atomically. ``target`` was computed when the DAG was planned."""
     if frozen_path(project, results, config) != target:
         raise UserError("the code was edited while the DAG was being planned; run the same command again")
     if target.is_dir():
@@ -56,10 +56,10 @@ def freeze(project: Path, target: Path, results: str, config: Mapping[str, Any])
 
 
 def check_frozen(code: Path) -> None:
-    """Refuse a copy whose content is not what its name says: a results folder may come from somebody else.
+    """Refuse a copy whose content does not match the hash in its name: a results folder may come from somebody else.
 
-    Python looks in this folder first, so anything beside the copied files could replace a module, as could a link.
-    Compiled modules are not part of the hash: they are deleted, and Python compiles them again.
+    Python looks in this folder first, so an additional file or a link could replace a module. Compiled modules are not
+    part of the hash; they are deleted, and Python compiles them again.
     """
     links = []
     for folder, folders, files in os.walk(code):
@@ -78,7 +78,7 @@ def check_frozen(code: Path) -> None:
 
 
 def frozen_config(code: Path) -> dict[str, Any]:
-    """The config a frozen run was started with."""
+    """The config with which a frozen run was started."""
     return json.loads((code / CONFIG).read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""The files that publishing put into a folder: the only ones that publishing again may replace or delete."""
+"""The list of published files; publishing again may replace or delete only these."""
 
 import json
 import os
@@ -17,7 +17,7 @@ MANIFEST = "published.json"
 
 @dataclass(frozen=True)
 class Entry:
-    """One published file; ``commit`` is that of the code that made it."""
+    """One published file; ``commit`` identifies the code that produced it."""
 
     path: str
     sha256: str
@@ -27,7 +27,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Run:
-    """When the code of ``commit`` made the files that carry it (ISO 8601; the start is not always known)."""
+    """When the code of ``commit`` produced its files (ISO 8601; the start is not always known)."""
 
     commit: str
     ended: str
@@ -45,7 +45,7 @@ class Manifest:
         return {entry.path: entry for entry in self.files}
 
     def dump(self) -> str:
-        # One line per file, so that a diff names the files that changed.
+        # One line per file, so that a diff shows the files that changed.
         lines = ",\n".join(f"  {json.dumps(asdict(entry))}" for entry in self.files)
         runs = json.dumps([asdict(run) for run in self.runs])
         return f'{{"date": {json.dumps(self.date)}, "runs": {runs}, "files": [\n{lines}\n]}}\n'
@@ -74,7 +74,7 @@ def read_manifest(target: Path) -> Manifest:
 
 
 def check_target(target: Path, results: Path | None = None) -> None:
-    """Refuse a folder that overlaps the results or contains the repository, and one that publishing did not make."""
+    """Refuse a folder that overlaps the results or contains the repository, and a path that is not a folder."""
     place = target.resolve()
     for what, other in (("the repository", PROJECT.resolve()), ("the current folder", Path.cwd())):
         if other.is_relative_to(place):
@@ -90,10 +90,10 @@ def check_target(target: Path, results: Path | None = None) -> None:
 
 
 def check_made_by_publish(target: Path) -> None:
-    """A folder with files but without a manifest belongs to somebody else."""
+    """Refuse a folder with files but without a manifest, because `cgnn publish` did not create it."""
     if target.is_dir() and any(target.iterdir()) and not (target / MANIFEST).is_file():
         raise UserError(
-            f"{target}: holds files that `cgnn publish` did not record (there is no {MANIFEST}). Nothing was changed. "
+            f"{target}: has files that `cgnn publish` did not record (there is no {MANIFEST}). Nothing was changed. "
             "Choose an empty or new folder with --out. If an earlier version published this folder, "
             f"run `python -m cgnn publish --adopt --out {target}` once."
         )
@@ -107,7 +107,7 @@ def check_unmodified(target: Path, old: Manifest, wanted: Mapping[str, str]) -> 
         path = target / name
         if path.is_dir() or not path.parent.resolve().is_relative_to(
             target.resolve()
-        ):  # a linked folder leads elsewhere
+        ):  # a linked folder points elsewhere
             lost.append(name)
         elif path.exists() or path.is_symlink():
             found = sha256_of(path) if path.is_file() and not path.is_symlink() else ""
@@ -124,10 +124,10 @@ def check_unmodified(target: Path, old: Manifest, wanted: Mapping[str, str]) -> 
 def write_folder(
     target: Path, sources: Mapping[str, Path], obsolete: Iterable[str], generate: Callable[[Path], None]
 ) -> None:
-    """Bring ``sources`` into ``target`` and delete what is obsolete there, all or nothing.
+    """Copy ``sources`` to ``target`` and delete obsolete files there, atomically.
 
-    Everything is copied beside the target first; ``generate`` adds files to the copy. Only then are files renamed
-    into place, the manifest last. An error puts back what was there before.
+    Everything is first copied to a folder next to the target; ``generate`` adds files to the copy. Then the files are
+    renamed into place, the manifest last. An error restores the previous state.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -150,7 +150,7 @@ def write_folder(
 
 def _swap(target: Path, new: Path, old: Path, obsolete: set[str]) -> None:
     names = sorted(path.relative_to(new).as_posix() for path in new.rglob("*") if path.is_file())
-    # The manifest comes last: a run that is killed before it leaves files that the next one recognises.
+    # The manifest comes last, so that after an interruption the next run still recognises the files.
     names = sorted(names, key=lambda name: name == MANIFEST)
     undo: list[tuple[Path, Path]] = []
     try:
@@ -181,6 +181,6 @@ def _move(source: Path, place: Path) -> None:
 
 def _overlap(target: Path, other: str) -> UserError:
     return UserError(
-        f"{target}: overlaps {other}. Publishing replaces and deletes files, so it needs a folder of its own: "
+        f"{target}: overlaps {other}. Publishing replaces and deletes files, so it needs a separate folder: "
         "choose another one with --out."
     )

@@ -1,4 +1,4 @@
-"""Where the workflow's files are: what a config makes, by the names of ``cgnn/render/catalogue.py``."""
+"""The paths of the workflow's files for a config, by the names in ``cgnn/render/catalogue.py``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ BENCH = "docs/speed.json"
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files of one config. An experiment section that is empty makes nothing, and neither do its readers."""
+    """The files of one config. An empty experiment section produces no files, and neither do tables that need it."""
 
     results: str
     trainings: Mapping[str, plan.Planned]  # by folder
@@ -32,9 +32,9 @@ class Outputs:
     figures: tuple[str, ...] = field(default=())
 
     def training(self, folder: str) -> plan.Planned:
-        """The training behind a requested file."""
+        """The training that produces a requested file."""
         if folder not in self.trainings:
-            raise UserError(f"{self.results}/{folder}: the config asks for no such training")
+            raise UserError(f"{self.results}/{folder}: the config has no such training")
         return self.trainings[folder]
 
     @property
@@ -64,7 +64,7 @@ class Outputs:
 
     @property
     def targets(self) -> dict[str, list[str]]:
-        """What you can ask Snakemake for by name, and the files that it then makes."""
+        """The named targets of Snakemake and their files."""
         stages = {stage: self.collected.get(stage, []) for stage in ("runs", "sweeps", "fidelity", "profiles")}
         seconds = self.collected.get("seconds", [])
         return {
@@ -83,7 +83,7 @@ class Outputs:
         return list(self.products["graphs"])
 
     def inputs(self, entry: Product) -> dict[str, Files]:
-        """What a table or figure reads, by name; optional inputs only where they are made."""
+        """The inputs of a table or figure by name; optional inputs only if they are produced."""
         wanted = [*entry.inputs, *(name for name in entry.optional if name in self.products)]
         return {name: self.products[name] for name in wanted}
 
@@ -93,7 +93,7 @@ class Outputs:
 
 
 def outputs_of(config: Mapping[str, Any], bench: Path = Path(BENCH)) -> Outputs:
-    """All files that ``config`` asks for. ``make bench`` is no part of the workflow; its file is used if it exists."""
+    """All files of ``config``. ``make bench`` is not part of the workflow; its file is used if it exists."""
     results = config["results"].rstrip("/")
     trainings = {planned.folder: planned for planned in plan.trainings(config)}
     searches = {search.folder: search for search in plan.searches(config)}
@@ -130,7 +130,7 @@ def outputs_of(config: Mapping[str, Any], bench: Path = Path(BENCH)) -> Outputs:
 
 
 def _made(catalogue: Mapping[str, Product], products: set[str]) -> tuple[str, ...]:
-    """The tables or figures whose inputs are made; one with optional inputs alone needs one of them."""
+    """The tables or figures whose inputs are produced; one with only optional inputs needs at least one of them."""
     return tuple(
         name
         for name, entry in catalogue.items()

@@ -1,4 +1,4 @@
-"""The experiments a config asks for, one record each: what the workflow makes and what `cgnn status` counts."""
+"""The experiments of a config, one record per experiment; the workflow runs them and `cgnn status` counts them."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -46,21 +46,21 @@ class Planned:
 
     @property
     def search(self) -> Search | None:
-        """The search this training takes its hyperparameters from."""
+        """The search that provides the hyperparameters of this training."""
         t = self.training
         if t.hyperparameter_source != "search":
             return None
-        # Every rule of drawing random splits is trained with the hyperparameters of the random protocol.
+        # All rules for drawing random splits use the hyperparameters of the random protocol.
         return Search(t.dataset, "fixed" if t.split == "fixed" else "random", t.model, t.preset)
 
     def files(self, config: Config) -> list[str]:
-        """The chunk files that hold its replicas, existing ones kept."""
+        """The chunk files of its replicas; existing chunks are kept."""
         return chunk_files(
             f"{config['results'].rstrip('/')}/{self.folder}", self.replicas, config["jobs"]["replicas_per_job"]
         )
 
     def inputs(self, results: str, first: int, last: int) -> dict[str, str | list[str]]:
-        """What it reads: its graph, the splits of these replicas, and the result of the search that it follows."""
+        """Its inputs: the graph, the splits of these replicas, and the result of its search, if any."""
         dataset = self.training.dataset
         return {
             "graph": f"{results}/data/{dataset}/graph.npz",
@@ -70,7 +70,7 @@ class Planned:
 
     @property
     def published_settings(self) -> str:
-        """The published values themselves: a corrected digit in paper/reported.yaml reruns what used it."""
+        """The published values, so that a correction in paper/reported.yaml reruns the trainings that use it."""
         settings = None if self.search else published(*attrgetter("dataset", "split_kind", "model")(self.training))
         return json.dumps(to_mapping(settings)) if settings else "search"
 
@@ -98,7 +98,7 @@ def replicas_of(config: Config, split_kind: str) -> int:
 
 
 def source_of(wanted: str, dataset: str, split_kind: str, model: str) -> str:
-    """`published` falls back to `search` where the paper prints no values."""
+    """`published` falls back to `search` if the paper prints no values."""
     return "search" if wanted == "published" and published(dataset, split_kind, model) is None else wanted
 
 
@@ -109,7 +109,7 @@ def trainings(config: Config) -> list[Planned]:
 
 
 def runs(config: Config) -> list[Planned]:
-    """Tables 2 and 3, and the residual GCN by depth. Blocks that ask for the same run share it."""
+    """Tables 2 and 3, and the residual GCN by depth. Blocks that request the same run share it."""
     found: dict[str, Planned] = {}
     for block in active(config["experiments"]).values():
         for dataset in _chosen(config, block.get("datasets", active_datasets(config))):
@@ -170,8 +170,10 @@ def sweeps(config: Config) -> Iterator[Planned]:
 
 
 def fidelity(config: Config) -> Iterator[Planned]:
-    """The fidelity table: switches set one at a time. A variant that sets none is a run of Table 2 where that exists,
-    and the table reads it from there."""
+    """The fidelity table: switches changed one at a time.
+
+    A variant that changes no switch is a run of Table 2, if that exists, and the table reads it from there.
+    """
     section = config["fidelity"]
     known = {planned.folder for planned in runs(config)}
     for dataset in _chosen(config, section["datasets"]):
@@ -193,7 +195,7 @@ def fidelity(config: Config) -> Iterator[Planned]:
 
 
 def recorded(config: Config) -> Iterator[Planned]:
-    """The trainings whose learning curves and learned α are drawn: runs of Table 2 where they exist."""
+    """The trainings whose learning curves and learned α are drawn: runs of Table 2 if they exist."""
     section = config["curves"]
     known = {planned.folder: planned for planned in runs(config)}
     for dataset in _chosen(config, section["datasets"]):
@@ -208,7 +210,7 @@ def searches(config: Config) -> list[Search]:
 
 
 def evaluations(config: Config) -> int:
-    """How many replicas one search trains: one per trial, and further ones of the finalists."""
+    """The number of replicas that one search trains: one per trial, and further ones of the finalists."""
     section = config["search"]
     return section["trials"] + min(section["finalists"], section["trials"]) * section["replicas"]
 

@@ -1,4 +1,4 @@
-"""Which part of a results tree is committed, and how the README's headline is made from it."""
+"""Publish the part of a results tree that is committed, and write the README's headline from it."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ from cgnn.pipeline.manifest import (
 from cgnn.render.headline import compact_table
 from cgnn.render.headline import headline as findings
 
-#: Small files that a reader opens or a verdict used; graphs, Orion's stores, logs and journals stay behind.
+#: Small files that a reader opens or a verdict uses; graphs, Orion's stores, logs and journals are not published.
 KEPT = (
     "*.csv",
     "claims.json",
@@ -40,10 +40,10 @@ KEPT = (
     "search/*/*/*/*/plots/*.html",
     "search/plotly.min.js",
 )
-#: The workflow and the config of the run, kept in the folder ``code/``; the package itself is named by its commit.
+#: The workflow and the config of the run, copied to the folder ``code/``; the package is identified by its commit.
 WORKFLOW = ("Snakefile", "workflow/rules/*.smk", "workflow/schemas/*.yaml")
 CODE = "code"
-#: What decides a run: the recorded commit is the newest whose content equals these.
+#: What determines a run: the recorded commit is the newest one with the same content.
 DECIDING = ("cgnn", "paper", "workflow", "config.yaml")
 UNCOMMITTED = "uncommitted"
 LARGEST = 2_000_000
@@ -52,12 +52,12 @@ BEGIN, END = "<!-- headline: made by `python -m cgnn publish` -->", "<!-- end of
 
 
 def publish(results: Path, target: Path) -> list[str]:
-    """Copy what is kept from ``results`` to ``target``; delete what an earlier publish wrote and the run lacks."""
+    """Copy the published files from ``results`` to ``target``; delete earlier published files that the run lacks."""
     check_target(target, results)
     check_made_by_publish(target)
     sources = kept_files(results)
     if not sources:
-        raise UserError(f"{results}: holds no results; run `snakemake --cores all` first, or name another folder")
+        raise UserError(f"{results}: contains no results; run `snakemake --cores all` first, or give another folder")
     ended = max(path.stat().st_mtime for path in sources.values())
     started = min(path.stat().st_mtime for path in results.rglob("*") if path.is_file())
     frozen = max(results.glob(".code/*/workflow"), key=lambda path: path.stat().st_mtime, default=None)
@@ -73,15 +73,15 @@ def publish(results: Path, target: Path) -> list[str]:
 
 
 def adopt(target: Path, code: Path | None = None, configfiles: Iterable[Path] = ()) -> list[str]:
-    """Record the files of a published folder as they are now, and write the crate that describes them anew.
+    """Record the files of a published folder as they are now, and rewrite the crate that describes them.
 
-    For a folder that was published before there were manifests, and for files that a later version of the code wrote
-    again there: these are recorded with its commit. ``code`` is a checkout of the commit that made the run.
+    This is for folders that were published before manifests existed, and for files that a later version of the code
+    rewrote; these are recorded with its commit. ``code`` is a checkout of the commit that produced the run.
     """
     check_target(target)
     sources = kept_files(target)
     if "runs.csv" not in sources:
-        raise UserError(f"{target}: holds no runs.csv, so it is not a published run; name another folder with --out")
+        raise UserError(f"{target}: contains no runs.csv, so it is not a published run; give another folder with --out")
     old, copied = read_manifest(target), {}
     earlier = tuple(entry for entry in old.files if entry.path.startswith(f"{CODE}/"))
     if code is None:
@@ -116,12 +116,12 @@ def kept_files(results: Path) -> dict[str, Path]:
 
 
 def workflow_files(code: Path, configfiles: Iterable[Path] = ()) -> dict[str, Path]:
-    """The workflow and the config of a run, from the copy of the code that it kept or from a checkout."""
+    """The workflow and the config of a run, from its copy of the code or from a checkout."""
     found = [path for pattern in WORKFLOW for path in sorted(code.glob(pattern))]
     resolved = code / "resolved_config.json"
     found += [resolved] if resolved.is_file() else [code / "config.yaml", *(code / path for path in configfiles)]
     files = {f"{CODE}/{path.relative_to(code).as_posix()}": path for path in found}
-    # The copy that a run keeps has the rules, not the entry file, which only includes them.
+    # The copy of the code in a run contains the rules, but not the entry file, which only includes them.
     return {f"{CODE}/Snakefile": PROJECT / "Snakefile", **files}
 
 
@@ -144,7 +144,7 @@ def commit_of(code: Path) -> str:
 def _git(*command: str) -> str | None:
     """The output of a git command, or None if it fails or there is no git."""
     try:
-        # Comparing another folder must not write that folder's times into the index.
+        # Comparing another folder must not write its timestamps to the index.
         environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     except (OSError, subprocess.CalledProcessError):
@@ -153,7 +153,7 @@ def _git(*command: str) -> str | None:
 
 
 def _commit_time(path: Path) -> str:
-    """When a committed file was last changed: the only time that a folder from a clone still tells."""
+    """When a committed file was last changed, which is the only time that a clone preserves."""
     found = _git("git", "-C", str(path.parent), "log", "-1", "--format=%ct", "--", path.name)
     return _iso(float(found) if found else path.stat().st_mtime)
 
@@ -188,7 +188,7 @@ def _write(target: Path, sources: Mapping[str, Path], old: Manifest, new: Manife
 
 
 def headline(published: Path) -> str:
-    """The README's generated part: the findings, the main table beside the paper's, one figure, the verdicts."""
+    """The generated part of the README: the findings, the main table next to the paper's, one figure, the verdicts."""
     claims = json.loads((published / "claims.json").read_text(encoding="utf-8"))
     counted = ", ".join(f"{count} {verdict}" for verdict, count in claims["counts"].items() if count)
     sentences = [f"{i}. {sentence.text}" for i, sentence in enumerate(findings(published), start=1)]
@@ -206,10 +206,10 @@ def headline(published: Path) -> str:
 
 
 def renew_readme(readme: Path, text: str) -> None:
-    """Replace what is between the two marks of the headline by ``text``."""
+    """Replace the text between the two markers of the headline with ``text``."""
     page = readme.read_text(encoding="utf-8")
     if page.count(BEGIN) != 1 or page.count(END) != 1:
-        raise UserError(f"{readme}: expected the marks {BEGIN!r} and {END!r} once each; put them back")
+        raise UserError(f"{readme}: expected the markers {BEGIN!r} and {END!r} once each; restore them")
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
     write_text(readme, f"{before}{BEGIN}\n{text}\n{END}{after}")

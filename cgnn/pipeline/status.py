@@ -1,4 +1,4 @@
-"""How complete a results tree is: which cells of which table exist or are missing. Only files are looked at."""
+"""How complete a results tree is: which cells of each table exist or are missing, judged by the files alone."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ class Cell:
 
 
 def cells(config: Mapping[str, Any]) -> list[Cell]:
-    """Every cell that the config asks for."""
+    """Every cell of the config."""
     results, evaluations = Path(config["results"]), plan.evaluations(config)
     found = [_search_cell(results, search, evaluations) for search in plan.searches(config)]
     found += [_training_cell(planned, config) for planned in plan.trainings(config)]

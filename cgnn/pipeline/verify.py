@@ -21,22 +21,22 @@ Row = Mapping[str, str]
 Speeds = Mapping[tuple[str, str], float]
 
 FILES = ("runs.csv", "sweeps.csv", "fidelity.csv")
-#: Must agree on every machine: they are integers and hashes of files.
+#: These values must agree on every machine, because they are integers and hashes of files.
 EXACT = ("seed", "graph_sha256", "split_sha256")
-#: Percentage points by which an accuracy may differ when the training does not repeat to the bit: 20 of 1,000 test
-#: nodes. Another instruction set rounds sums differently, which over hundreds of epochs gives another training from
-#: the same initial weights. docs/promises.md has the measured differences.
+#: Percentage points by which an accuracy may differ if the training is not bit-identical: 20 of 1,000 test nodes.
+#: Another instruction set rounds sums differently, so that training diverges over hundreds of epochs from the same
+#: initial weights. docs/promises.md lists the measured differences.
 ACCURACY_TOLERANCE = 2.0
 #: The same for the training loss, relative to the published value.
 LOSS_TOLERANCE = 0.2
-#: A training that amplifies rounding (a deep GCN) is at worst another draw from its cell, so its values may differ by
-#: this many standard deviations between the cell's published replicas, if that is more.
+#: A training that amplifies rounding errors (a deep GCN) is at worst another sample from its cell, so its values may
+#: differ by this many standard deviations of the cell's published replicas, if that is more.
 DEVIATIONS = 3.0
 CELL = ("dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant")
 
 
 class Verdict(StrEnum):
-    EQUAL = "equal to the bit"
+    EQUAL = "bit-identical"
     CLOSE = "within tolerance"
     DIFFERENT = "DIFFERENT"
     FAILED = "NOT RECOMPUTED"
@@ -44,7 +44,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Drawn:
-    """A row to recompute, and where it stands."""
+    """A row to recompute, with its file and line."""
 
     file: str
     line: int
@@ -70,9 +70,9 @@ class Check:
 
 
 def read_rows(results: Path) -> list[Drawn]:
-    """Every row that can be recomputed: running out of memory depends on a limit that rows do not record."""
+    """Every row that can be recomputed. Rows that ran out of memory cannot, because they do not record the limit."""
     if not (results / FILES[0]).is_file():
-        raise UserError(f"{results}: found no {FILES[0]}; name a folder of results with --results")
+        raise UserError(f"{results}: found no {FILES[0]}; give a folder of results with --results")
     speeds, trials = _profiled(results / "profiles.csv"), _timed(results / "trials.csv")
     found = []
     for file in FILES:
@@ -93,7 +93,7 @@ def draw(rows: Sequence[Drawn], count: int, seed: int, most_seconds: float = mat
 
 
 def estimate(row: Row, profiled: Mapping[tuple[str, str], list[tuple[float, float]]], trials: Speeds) -> float | None:
-    """Seconds for a row: from the profile of its dataset and model at its depth or end time, else from its search."""
+    """Seconds for a row, from the profile of its dataset and model at its depth or ending time, or from its search."""
     points = profiled.get((row["dataset"], row["model"]))
     if points:
         size = float(row.get("layers") or row.get("t1") or 1)
@@ -103,7 +103,7 @@ def estimate(row: Row, profiled: Mapping[tuple[str, str], list[tuple[float, floa
 
 
 def recompute(row: Row, results: Path) -> dict[str, str]:
-    """Train this row again in a process of its own: fetch, assemble, split, train, as `cgnn train` does by hand."""
+    """Train this row again in a separate process with `cgnn train`: fetch, assemble, split, train."""
     from cgnn.datasets.registry import DATASETS
 
     settings = {field.name: row[field.name] for field in fields(hyper.Hyperparameters) if row.get(field.name)}
@@ -118,7 +118,7 @@ def recompute(row: Row, results: Path) -> dict[str, str]:
             if value != getattr(usual, field.name):
                 words += ["--switch", f"{field.name}={value}"]
         if row["dataset"] not in DATASETS or not DATASETS[row["dataset"]].file_sets:
-            # A graph of the user's own, or one made by the config's parameters: the results tree has the only copy.
+            # The user's own graph, or one generated from the config's parameters: only the results tree has a copy.
             words += ["--graph", str(results / "data" / row["dataset"] / "graph.npz")]
             words += ["--splits", str(results / "splits" / row["dataset"])]
         words += ["--device", "cpu" if row["device"] == "cpu" else "auto", "--threads", row["threads"]]
@@ -130,7 +130,7 @@ def recompute(row: Row, results: Path) -> dict[str, str]:
 
 
 def judge(drawn: Drawn, again: Row) -> Check:
-    """Compare each value. A training loss that is equal to the bit shows that the training was the same one."""
+    """Compare each value. A bit-identical training loss shows that the training was the same."""
     row = drawn.row
     wrong = [name for name in EXACT if row[name] != again[name]]
     unequal = [name for name in RESULTS if row[name] != again[name]]
@@ -141,7 +141,7 @@ def judge(drawn: Drawn, again: Row) -> Check:
         return Check(drawn, Verdict.EQUAL, again, note=note)
     same_training = bool(row["final_train_loss"]) and row["final_train_loss"] == again["final_train_loss"]
     if same_training:
-        note = "the training repeats to the bit, these values do not"
+        note = "the training is bit-identical, but these values are not"
     close = (
         not wrong
         and not same_training
@@ -175,7 +175,7 @@ def verify(
 def _close(name: str, published: str, recomputed: str, deviation: float) -> bool:
     if name == "status" or not published or not recomputed:
         return False
-    if name == "best_epoch":  # ties between epochs are decided by single nodes
+    if name == "best_epoch":  # single nodes decide ties between epochs
         return True
     difference = abs(float(published) - float(recomputed))
     usual = LOSS_TOLERANCE * abs(float(published)) if name == "final_train_loss" else ACCURACY_TOLERANCE
@@ -187,7 +187,7 @@ def _cell(row: Row) -> tuple[str, ...]:
 
 
 def _deviations(rows: Sequence[Row]) -> dict[tuple[str, ...], dict[str, float]]:
-    """By cell, the standard deviation of each result between its replicas; 0 for a single one."""
+    """The standard deviation of each result over the replicas of each cell; empty for a single replica."""
     cells: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         cells.setdefault(_cell(row), []).append(row)

@@ -1,10 +1,10 @@
-"""The versions of Python and of the packages behind a row."""
+"""The versions of Python and of the packages that produced a row."""
 
 import platform
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-#: What a training's numbers can depend on.
+#: Packages that can affect the results of a training.
 PACKAGES = ("torch", "torch_geometric", "torchdiffeq", "numpy", "scipy")
 
 

@@ -1,1 +1,1 @@
-"""What a reader sees: tables, figures, the paper, the scorecard."""
+"""Tables, figures, the paper and the scorecard."""

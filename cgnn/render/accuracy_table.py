@@ -1,4 +1,4 @@
-"""Tables 2 and 3: models by datasets, ours beside the paper's, one block per protocol."""
+"""Tables 2 and 3: models by datasets, our numbers next to the paper's, one block per protocol."""
 
 import pandas as pd
 
@@ -11,12 +11,12 @@ from cgnn.render.table import Cell, Row, Table
 SOURCES = {"search": "hyperparameters of our search", "published": "published hyperparameters"}
 #: A cell of the paper that is a status and not a number.
 PAPER_STATUS = {("gat", "nell"): "out of memory"}
-#: Residual GCN and APPNP's steps have tables of their own; CGNN without H(0) is in Figure 2.
+#: Residual GCN and APPNP's steps have separate tables; CGNN without H(0) is in Figure 2.
 LEFT_OUT = ("gcn_residual", "gcn_residual_plain", "cgnn_appnp", "cgnn_no_h0")
 
 
 def accuracy_table(summary: pd.DataFrame, reported: Reported, split_kind: str, name: str, title: str) -> Table:
-    """Ours beside the paper's for every protocol in the runs, the main one first; models beyond the paper come last."""
+    """Our numbers next to the paper's for every protocol, the main one first; models beyond the paper come last."""
     rows = summary[
         (summary["split_kind"] == split_kind) & (summary["variant"] == "") & ~summary["model"].isin(LEFT_OUT)
     ]

@@ -1,4 +1,4 @@
-"""The Markdown that findings are written in, as blocks of plain values that typst can set."""
+"""Convert the Markdown of the findings to blocks of plain values that Typst can render."""
 
 import re
 from typing import Any

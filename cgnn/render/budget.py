@@ -1,15 +1,15 @@
-"""Did the runs have the paper's budget? The PDF, the page and the README call a smaller one a preview."""
+"""Whether the runs have the paper's budget. The PDF, the page and the README call a smaller budget a preview."""
 
 import pandas as pd
 
-EPOCHS, SEEDS, SPLITS = 400, 10, 15  # of the paper
+EPOCHS, SEEDS, SPLITS = 400, 10, 15  # the paper's budget
 
 
 def preview_text(rows: pd.DataFrame) -> str | None:
     """``preview: 40 epochs, 3 seeds, 3 random splits``, or None if the runs have the paper's budget.
 
-    ``rows`` are those of runs.csv. The largest budget counts: a cell that was run with fewer seeds does not make a
-    whole reproduction a preview.
+    ``rows`` are those of runs.csv. The largest budget counts: a single cell with fewer seeds does not make the whole
+    reproduction a preview.
     """
     if rows.empty:
         return None

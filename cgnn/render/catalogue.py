@@ -1,8 +1,8 @@
-"""Which tables and figures there are, what each reads, and which module makes it.
+"""The tables and figures, their inputs, and the modules that produce them.
 
-A light module: the workflow reads it to write its rules. A product names its module by a string, so that the
-fingerprint of one product holds the code of that product alone: editing one figure redraws one figure, and editing
-``cgnn/render/style.py`` redraws them all.
+The workflow reads this module for its rules, so it imports little. A product names its module by a string, so that its
+fingerprint covers only its code: editing one figure redraws only that figure, and editing ``cgnn/render/style.py``
+redraws them all.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ FIGURE_FORMATS = ("pdf", "svg", "png", "json")
 
 @dataclass(frozen=True)
 class Product:
-    """One table or figure: the module with its ``build`` or ``draw``, and what that function must and may read."""
+    """One table or figure: the module with its ``build`` or ``draw``, and the required and optional inputs."""
 
     module: str
     label: str
@@ -49,7 +49,7 @@ def _figure(name: str, label: str, *inputs: str, optional: tuple[str, ...] = ())
     return name, Product(f"cgnn.render.figures.{name}", label, inputs, optional)
 
 
-#: In the order of the paper. A table without rows is written, and the PDF and the page leave it out.
+#: In the order of the paper. A table without rows is written, but the PDF and the page leave it out.
 TABLES = dict(
     (
         _table("datasets", "Table 1: datasets", "graphs", "reported"),
@@ -81,16 +81,16 @@ FIGURES = dict(
     )
 )
 
-#: What ``python -m cgnn claims`` reads: any of them may be missing, its claims are then not testable.
+#: Inputs of ``python -m cgnn claims``. Any may be missing; the claims that need it are then not testable.
 CLAIMS_INPUTS = ("runs", "sweeps", "fidelity", "profiles", "convergence", "bench")
 
-#: What the scorecard is written with, beside code.
+#: Files besides code that the scorecard is made from.
 PAGE_FILES = tuple(f"cgnn/render/page/page.{suffix}" for suffix in ("html.jinja", "css", "js"))
 
 
 def product(kind: str, name: str) -> Product:
-    """The record of a ``table`` or a ``figure``, or an error that lists what there is."""
+    """The record of a ``table`` or a ``figure``, or an error that lists the known ones."""
     known = {"table": TABLES, "figure": FIGURES}[kind]
     if name not in known:
-        raise UserError(f"{kind} {name!r} does not exist; there are {', '.join(known)}")
+        raise UserError(f"{kind} {name!r} does not exist; expected one of {', '.join(known)}")
     return known[name]

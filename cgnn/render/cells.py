@@ -43,7 +43,7 @@ def interval_text(gap: Difference) -> str:
 
 
 def count_text(counts: set[int]) -> str:
-    """``10``, or ``3 to 10`` where cells differ."""
+    """``10``, or ``3 to 10`` if cells differ."""
     if not counts:
         return "no"
     low, high = min(counts), max(counts)
@@ -67,7 +67,7 @@ NUMBERS = {
 
 
 def accuracy_cell(record: Mapping[Any, Any] | None, *, file: str, where: dict[str, Any], bold: bool = False) -> Cell:
-    """Ours, from a record of ``analysis.summary``: mean ± deviation, and how many runs were lost if any were."""
+    """Our number, from a record of ``analysis.summary``: mean ± deviation, and the number of failed runs, if any."""
     if record is None:
         return Cell("–", missing="not run", file=file, where=where)
     numbers = {name: float(record[key]) for name, key in NUMBERS.items() if _known(record.get(key))}
@@ -84,7 +84,7 @@ def accuracy_cell(record: Mapping[Any, Any] | None, *, file: str, where: dict[st
 
 
 def paper_cell(paper: Summary | None, missing: str = "") -> Cell:
-    """The paper's own number."""
+    """The paper's number."""
     if paper is None:
         return Cell("–", missing=missing)
     return Cell(plus_minus(paper), numbers={"paper": paper.mean, "paper_std": paper.std})

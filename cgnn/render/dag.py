@@ -30,7 +30,7 @@ def read_rules(dot: str) -> dict[str, set[str]]:
 
 
 def reduced(rules: Rules) -> dict[str, set[str]]:
-    """Without the edges that a longer path implies."""
+    """The rules without the edges that a longer path implies."""
     behind: dict[str, set[str]] = {}
     for name in TopologicalSorter(rules).static_order():
         behind[name] = set(rules[name]).union(*(behind[other] for other in rules[name]))
@@ -43,8 +43,8 @@ def reduced(rules: Rules) -> dict[str, set[str]]:
 def layers(rules: Rules) -> tuple[list[list[str]], list[list[str]]]:
     """The levels from top to bottom, each in order from left to right, and the paths of the arrows.
 
-    A rule stands as low as its readers allow. An arrow that passes a level has a place of its own there (a name that
-    is no rule), so that it crosses no box.
+    A rule is placed as low as the rules that read its output allow. An arrow that passes a level has a placeholder
+    there (a name that is not a rule), so that it crosses no box.
     """
     readers: dict[str, set[str]] = {name: set() for name in rules}
     for name, needs in rules.items():
@@ -69,7 +69,7 @@ def layers(rules: Rules) -> tuple[list[list[str]], list[list[str]]]:
         for upper, lower in pairwise(path):
             above.setdefault(lower, []).append(upper)
             below.setdefault(upper, []).append(lower)
-    # Barycentres down and up again: each place moves to the middle of its neighbours until little changes.
+    # Barycentre method, downwards and upwards: each place moves to the mean of its neighbours until little changes.
     for _ in range(12):
         for neighbours, order in ((above, rows), (below, rows[::-1])):
             at = _places(rows)

@@ -1,4 +1,4 @@
-"""docs/findings.md from its template in paper/: every number in it is looked up in the committed result files."""
+"""Write docs/findings.md from its template in paper/, with every number looked up in the committed result files."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ REPORTED, TEMPLATE, PAGE = Path("paper/reported.yaml"), Path("paper/findings.md.
 
 
 class Numbers:
-    """What the template may use; a number that the results do not hold is an error that names it."""
+    """The lookups that the template may use; a number that the results lack is an error."""
 
     def __init__(self, published: Path) -> None:
         self.folder = published
@@ -36,7 +36,7 @@ class Numbers:
         variant: str = "",
         column: str = "test_accuracy",
     ) -> str:
-        """A cell of Tables 2 and 3, or with a variant of the residual GCN's; ``column`` is another selection rule."""
+        """A cell of Tables 2 and 3 or, with a variant, of the residual GCN; ``column`` is the selection rule."""
         wanted = {
             "dataset": dataset,
             "model": model,
@@ -52,7 +52,7 @@ class Numbers:
         return self._mean("fidelity", {"dataset": dataset, "variant": variant}, "test_accuracy")
 
     def has(self, variant: str) -> bool:
-        """Was this variant of the fidelity table run?"""
+        """Whether this variant of the fidelity table was run."""
         return bool((self._rows("fidelity")["variant"] == variant).any())
 
     def has_run(self, dataset: str, model: str) -> bool:
@@ -64,7 +64,7 @@ class Numbers:
         return self._mean("sweeps", {"dataset": dataset, "model": model, "variant": variant}, "test_accuracy")
 
     def paper(self, dataset: str, model: str, split: str = "fixed") -> str:
-        """What the paper prints."""
+        """The number in the paper."""
         found = self.reported.accuracy(dataset, split, model)
         if found is None:
             raise UserError(f"findings: the paper prints no accuracy of {model} on {dataset}, {split} split")
@@ -77,15 +77,15 @@ class Numbers:
         return _text(found.mean, found.std)
 
     def peak(self, dataset: str, method: str) -> str:
-        """The most memory that a profile of the method saw."""
+        """The highest peak memory in the profiles of the method."""
         rows = load_profiles(self.folder / "profiles.csv")
         rows = rows[(rows["dataset"] == dataset) & (rows["method"] == method) & (rows["status"] == OK)]
         if rows.empty:
-            raise UserError(f"findings: {self.folder}/profiles.csv holds no {method} on {dataset}")
+            raise UserError(f"findings: {self.folder}/profiles.csv has no {method} on {dataset}")
         return f"{rows['peak_bytes'].max() / 2**20:,.0f} MiB"
 
     def dense_features(self, dataset: str) -> str:
-        """What the features would take if their zeros were stored, four bytes each."""
+        """The size of the features if they were stored densely, with four bytes per value."""
         sizes = self.reported.statistics(dataset)
         return f"{4 * sizes['nodes'] * sizes['features'] / 1e9:.1f} GB"
 
@@ -105,8 +105,8 @@ class Numbers:
         for key, value in wanted.items():
             rows = rows[rows[key] == value]
         if len(rows) < 2:
-            asked = ", ".join(f"{key} {value}" for key, value in wanted.items() if value)
-            raise UserError(f"findings: {self.folder / name}.csv holds no {asked}; correct the template, or run it")
+            requested = ", ".join(f"{key} {value}" for key, value in wanted.items() if value)
+            raise UserError(f"findings: {self.folder / name}.csv has no {requested}; correct the template, or run it")
         return _text(rows[column].mean(), rows[column].std(ddof=1))
 
 
@@ -115,7 +115,7 @@ def _text(mean: float, std: float) -> str:
 
 
 def render_findings(published: Path) -> str:
-    """The page; it has a section on NELL if the folder of those results is beside ``published``."""
+    """The page; it has a section on NELL if the folder of those results is next to ``published``."""
     import jinja2
 
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)

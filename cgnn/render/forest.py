@@ -1,4 +1,4 @@
-"""Ours minus the paper's, cell by cell, with intervals: what both forest figures draw."""
+"""Differences between our results and the paper's, with intervals, for both forest figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Line:
 
 
 def compared(summary: pd.DataFrame) -> pd.DataFrame:
-    """The cells of Tables 2 and 3 that have a number of the paper to stand beside."""
+    """The cells of Tables 2 and 3 for which the paper has a number."""
     return summary[summary["difference"].notna() & (summary["variant"] == "") & ~summary["model"].isin(LEFT_OUT)]
 
 
@@ -44,7 +44,7 @@ def lines_of(rows: pd.DataFrame, shown: Sequence[Protocol]) -> list[Line]:
 
 
 def draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Protocol], low_edge: float, high_edge: float) -> None:
-    """From top to bottom, a gap and a heading before each dataset; cells beyond an edge are arrows with a number."""
+    """Draw the lines from top to bottom, with a heading per dataset; cells beyond an edge are arrows with a number."""
     heights: list[float] = []
     height, dataset = 0.0, ""
     for line in lines:

@@ -1,4 +1,4 @@
-"""The result in a few sentences, each worded by the numbers: for the abstract, the page and the README."""
+"""The main results in a few sentences generated from the numbers, for the abstract, the page and the README."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ GENERAL = ("cgnn_released", "cgnn_dopri5", "cgnn_adjoint")
 
 @dataclass(frozen=True)
 class Sentence:
-    """A finding, and the claims and tables that it rests on."""
+    """A finding, and the claims and tables that support it."""
 
     text: str
     claims: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Sentence:
 
 
 def headline(results: Path) -> list[Sentence]:
-    """At most five sentences; what was not run has none."""
+    """At most five sentences; experiments that were not run are left out."""
     if not (results / "runs.csv").is_file() or not (results / "summary.csv").is_file():
         return []
     rows, summary = load_rows(results / "runs.csv"), load_summary(results / "summary.csv")
@@ -100,7 +100,7 @@ def _equations(summary: pd.DataFrame) -> str:
 
 
 def _against_baselines(rows: pd.DataFrame) -> str:
-    """On how many datasets CGNN leads, under the main protocol."""
+    """The datasets on which CGNN leads, under the main protocol."""
     fixed = rows[(rows["split_kind"] == "fixed") & (rows["variant"] == "")]
     if fixed.empty:
         return ""
@@ -118,7 +118,7 @@ def _against_baselines(rows: pd.DataFrame) -> str:
 
 
 def _continuous_or_discrete(rows: pd.DataFrame) -> str:
-    """Like for like where APPNP's steps were run; else with the printed equations for both models."""
+    """Compare models that differ only in propagation if APPNP's steps were run; else use the printed equations."""
     fixed = rows[(rows["split_kind"] == "fixed") & (rows["variant"] == "")]
     released = Protocol("published", "released").of(fixed)
     if (released["model"] == "cgnn_appnp").any():
@@ -146,7 +146,7 @@ def _continuous_or_discrete(rows: pd.DataFrame) -> str:
 
 
 def _random_splits(summary: pd.DataFrame) -> str:
-    """Where all models fall short of the paper, the models are not the reason."""
+    """Name the datasets on which all models are below the paper, so that the models are not the reason."""
     part = summary[(summary["split_kind"] == "random") & (summary["variant"] == "") & summary["difference"].notna()]
     if part.empty:
         return ""
@@ -169,7 +169,7 @@ def _random_splits(summary: pd.DataFrame) -> str:
 
 
 def _cost(results: Path) -> str:
-    """What an epoch takes with a general solver and with the exact one, in epochs of GCN on Cora."""
+    """The time of an epoch with a general solver and with the exact one, in GCN epochs on Cora."""
     seconds = epoch_seconds(results, "cora")
     general = next((name for name in GENERAL if name in seconds), None)
     if general is None or "gcn" not in seconds or "cgnn_exact" not in seconds:
@@ -185,7 +185,7 @@ def _cost(results: Path) -> str:
 
 
 def epoch_seconds(results: Path, dataset: str) -> dict[str, float]:
-    """Median seconds per epoch by method, from the benchmark if it was run, else from the profiles."""
+    """Median seconds per epoch by method, from the benchmark if it was run, otherwise from the profiles."""
     benched = [row for row in most_threads(load_bench(results / "bench.json")) if row.get("dataset") == dataset]
     if benched:
         return {bench_name(row): float(row["ms_per_epoch"]) / 1000 for row in benched}

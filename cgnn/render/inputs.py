@@ -11,7 +11,7 @@ Inputs = dict[str, Path | list[Path]]
 
 
 def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = (*INPUTS, "reported")) -> None:
-    """One ``--name FILE`` per input, and ``--results DIR`` which finds by name those that are not given."""
+    """Add one ``--name FILE`` per input, and ``--results DIR``, in which the inputs that are not given are found."""
     parser.add_argument("--results", type=Path, metavar="DIR", help="results tree in which missing inputs are found")
     for name in names:
         several = "*" in INPUTS.get(name, "")
@@ -52,7 +52,7 @@ def _find(args: argparse.Namespace, name: str, must_exist: bool) -> Path | list[
     missing = [path for path in paths if not path.is_file()]
     if must_exist and (missing or not paths):
         where = missing[0] if missing else args.results / INPUTS[name]
-        raise UserError(f"{where}: no such file, expected the input --{name}; run `snakemake` to make it")
+        raise UserError(f"{where}: no such file, expected the input --{name}; run `snakemake` to create it")
     if missing or not paths:
         return []
     return given

@@ -46,7 +46,7 @@ _ESCAPES = {
 
 
 def escape(text: str) -> str:
-    """Plain text as LaTeX, the project's few mathematical characters included."""
+    """Plain text as LaTeX, including the mathematical characters that the project uses."""
     return "".join(_ESCAPES.get(character, character) for character in text).replace("$$", "")
 
 

@@ -34,7 +34,7 @@ def _cell(cell: "Cell | None") -> str:
 
 
 def escape(text: str) -> str:
-    """Plain text as the cell of a pipe table: nothing in it ends the cell, starts HTML or becomes emphasis."""
+    """Escape plain text for a cell of a pipe table, so that it cannot end the cell, start HTML or become emphasis."""
     for character in "\\|*_`<>":
         text = text.replace(character, "\\" + character)
     return text.replace("\n", " ")

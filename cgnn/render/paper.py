@@ -1,4 +1,4 @@
-"""The rebuilt paper: the typst source, all its numbers, and the figures, compiled in a folder of their own."""
+"""Compile the reproduced paper from its Typst source, its numbers and the figures, in a separate folder."""
 
 import json
 import shutil
@@ -23,9 +23,9 @@ def compile_paper(
     data: Path | None = None,
     png: Path | None = None,
 ) -> None:
-    """Write the PDF and the JSON of its numbers; ``png`` also gets a picture of each page.
+    """Write the PDF and the JSON of its numbers, and a PNG of each page if ``png`` is a folder.
 
-    ``origin`` is what stands under the title: the date, the repository and its commit.
+    ``origin`` is printed under the title: the date, the repository and its commit.
     """
     import typst
 
@@ -35,7 +35,7 @@ def compile_paper(
     content = json.dumps(numbers, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     write_text(data or out.with_name("paper_data.json"), content)
     with tempfile.TemporaryDirectory(prefix="cgnn-paper-") as name:
-        # typst reads nothing outside its root, so what it needs is gathered there.
+        # Typst reads nothing outside its root, so its inputs are copied there.
         folder = Path(name)
         shutil.copy(source, folder / "paper.typ")
         references = source.with_name("references.yml")
@@ -45,7 +45,7 @@ def compile_paper(
         (folder / "figures").mkdir()
         for picture in sorted((results / "figures").glob("*.svg")):
             shutil.copy(picture, folder / "figures" / picture.name)
-        # Only the fonts inside the package and no date: the same results give the same bytes anywhere.
+        # Only bundled fonts and no date, so that the same results give the same bytes on any machine.
         options: dict[str, Any] = {"root": str(folder), "ignore_system_fonts": True, "timestamp": 0}
         try:
             with atomic_path(out) as temporary:

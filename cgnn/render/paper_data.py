@@ -1,4 +1,4 @@
-"""Every number that the rebuilt paper's text uses, in one JSON."""
+"""Every number that the text of the reproduced paper uses, in one JSON file."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -51,14 +51,14 @@ def _counts(claims: dict[str, Any]) -> str:
 
 
 def _claim(claim: dict[str, Any]) -> dict[str, str]:
-    """A claim as the text shows it, with one line for the summary on the first page."""
+    """A claim as shown in the text, with one line for the summary on the first page."""
     others = "; ".join(f"{label}: {verdict}" for label, verdict in claim["also"].items())
     words = {name: str(claim[name]) for name in ("id", "text", "verdict", "test", "evidence")}
     return words | {"others": others, "line": one_line(claim)}
 
 
 def one_line(claim: dict[str, Any]) -> str:
-    """How many comparisons pass, and the one that decides."""
+    """The number of comparisons that pass, and the deciding one."""
     passed = [bool(item["passed"]) for item in claim["comparisons"]]
     if not passed:
         return str(claim["why"]) or "not tested"
@@ -74,10 +74,10 @@ def one_line(claim: dict[str, Any]) -> str:
 
 
 def _findings(results: Path) -> list[dict[str, Any]]:
-    """The text of docs/findings.md on these results, as blocks; none if they do not hold every number of it."""
+    """The text of docs/findings.md for these results, as blocks; empty if the results lack one of its numbers."""
     try:
         return blocks_of(render_findings(results))
-    except (UserError, OSError):  # a part of the paper was run, or the template is not in this folder
+    except (UserError, OSError):  # only part of the paper was run, or the template is not in this folder
         return []
 
 
@@ -106,7 +106,7 @@ def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | Non
 
 
 def _switches() -> list[dict[str, str]]:
-    """Each point of difference with its value in either preset, from the code itself."""
+    """Each switch with its value in both presets."""
     paper, released = PRESETS["paper"], PRESETS["released"]
     return [
         {
@@ -119,7 +119,7 @@ def _switches() -> list[dict[str, str]]:
 
 
 def _worded(stage: dict[str, Any]) -> dict[str, str]:
-    """A stage of the cost as the table shows it."""
+    """A stage of the cost as shown in the table."""
     hours = stage["hours"]
     return {
         "what": stage["what"],

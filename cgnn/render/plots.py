@@ -1,4 +1,4 @@
-"""What several figures share: runs as dots with mean and interval, labels at the ends of lines, empty panels."""
+"""Helpers that figures share: runs as dots with mean and interval, labels at the ends of lines, empty panels."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ def panels(rows: int, columns: int, height: float, width: float = PAGE) -> tuple
 
 
 def say_empty(figure: Figure, axes: Axes, why: str) -> None:
-    """A figure without data says so instead of showing axes that mean nothing."""
+    """Show a message instead of empty axes in a figure without data."""
     for panel in figure.axes:
         panel.set_axis_off()
     axes.text(0.5, 0.5, why, ha="center", va="center", transform=axes.transAxes, wrap=True)
@@ -40,7 +40,7 @@ def runs_mean_interval(
         means.append(summary.mean)
         lows.append(low if summary.n > 1 else summary.mean)
         highs.append(high if summary.n > 1 else summary.mean)
-    # An interval of accuracies that leaves 0 to 100 would only stretch the axis.
+    # Limits of accuracies outside 0 to 100 would only stretch the axis.
     axes.fill_between(places, np.clip(lows, 0, 100), np.clip(highs, 0, 100), color=style.color, alpha=0.15, linewidth=0)
     axes.plot(rows[axis], rows[column], ".", color=style.color, markersize=2.5, alpha=0.55, markeredgewidth=0)
     axes.plot(places, means, color=style.color, marker=style.marker, markersize=3.5)
@@ -48,7 +48,7 @@ def runs_mean_interval(
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]], size: float = 7.0) -> None:
-    """Labels of lines (x and y of the end, text, colour) beside the panel, moved apart where lines end at one height.
+    """Labels of lines (x and y of the end, text, colour) next to the panel, moved apart if they would overlap.
 
     Call it when the limits of the axes are final.
     """

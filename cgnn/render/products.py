@@ -1,4 +1,4 @@
-"""The finished tables and figures of a results tree, as the paper and the scorecard read them."""
+"""Read the finished tables and figures of a results tree, for the paper and the scorecard."""
 
 import json
 from pathlib import Path
@@ -9,14 +9,14 @@ from cgnn.render.catalogue import FIGURES, TABLES
 
 
 def load_tables(results: Path) -> dict[str, dict[str, Any]]:
-    """The tables that the run made and that have rows, in the order of the catalogue."""
+    """The tables of the run that have rows, in the order of the catalogue."""
     paths = {name: results / "tables" / f"{name}.json" for name in TABLES}
     found = {name: _json(path) for name, path in paths.items() if path.is_file()}
     return {name: table for name, table in found.items() if table["rows"]}
 
 
 def load_figures(results: Path) -> dict[str, dict[str, Any]]:
-    """Title, caption and alternative text of the figures that the run made."""
+    """Title, caption and alternative text of the figures of the run."""
     found = {}
     for name in FIGURES:
         words, picture = results / "figures" / f"{name}.json", results / "figures" / f"{name}.svg"

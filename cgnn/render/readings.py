@@ -1,4 +1,4 @@
-"""One paragraph per table that says what to see in it, worded by the table's own numbers."""
+"""One paragraph per table that describes its main result, generated from the table's numbers."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ Table = dict[str, Any]
 
 
 def readings(tables: dict[str, Table]) -> dict[str, str]:
-    """By table: the text before it. A table without a reading of its own has none."""
+    """The text before each table; some tables have none."""
     makers = {
         "fixed_splits": _accuracy,
         "random_splits": _accuracy,

@@ -1,4 +1,4 @@
-"""index.html: findings, claims, tables down to the rows behind each cell, figures and searches in one file."""
+"""index.html: findings, claims, tables with the rows of each cell, figures and searches in one file."""
 
 import base64
 import gzip
@@ -20,7 +20,7 @@ from cgnn.render.headline import headline
 from cgnn.render.products import load_claims, load_figures, load_tables
 
 PAGE = Path(__file__).parent / "page"
-#: What a reader sees of a row behind a cell; columns that are empty everywhere are left out.
+#: Columns shown for the rows of a cell; columns that are empty everywhere are left out.
 SHOWN = (
     "dataset",
     "split_kind",
@@ -53,10 +53,10 @@ SHOWN = (
     "code_fingerprint",
     "split_sha256",
 )
-#: What ends an address or its attribute, or means something else in it.
+#: Characters that must be escaped in a URL inside an attribute.
 ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%#<>&\"'"})
 TRIALS = ("dataset", "split_kind", "model", "preset", "trial", "round", "status", "objective", "mean", "replicas")
-#: Files beside the page that a reader may want, and what each holds.
+#: Files next to the page that the page links to, and their content.
 FILES = {
     "runs.csv": "trainings of Tables 2 and 3",
     "summary.csv": "mean and interval of each cell",
@@ -67,7 +67,7 @@ FILES = {
     "convergence.csv": "distance to the fixed point",
     "claims.json": "claims with all comparisons",
 }
-#: The tables and figures that show what a claim is about.
+#: The tables and figures that show the evidence for a claim.
 TABLES_OF_CLAIM = {
     "C1": ("fixed_splits",),
     "C2": ("random_splits", "split_rules"),
@@ -126,7 +126,7 @@ def write_scorecard(results: Path, reported: Path, out: Path, citation: Path = P
 
 
 def scorecard_data(results: Path) -> dict[str, Any]:
-    """All that the page shows, as plain values."""
+    """The content of the page, as plain values."""
     claims = load_claims(results)
     return {
         "claims": claims,
@@ -146,7 +146,7 @@ def scorecard_data(results: Path) -> dict[str, Any]:
 
 
 def _seen_in(content: dict[str, Any]) -> dict[str, dict[str, list[str]]]:
-    """By claim, the tables and figures of this page that show it; by table and figure, the claims it is about."""
+    """The tables and figures of this page for each claim, and the claims for each table and figure."""
     found: dict[str, dict[str, list[str]]] = {"claims": {}, "table": {}, "figure": {}}
     for claim in (content["claims"] or {"claims": []})["claims"]:
         number = re.match(r"C\d+", claim["id"])
@@ -159,7 +159,7 @@ def _seen_in(content: dict[str, Any]) -> dict[str, dict[str, list[str]]]:
 
 
 def _repository(citation: Path, out: Path) -> str:
-    """The address of the repository that CITATION.cff names, or else the way to its README from the page."""
+    """The URL of the repository in CITATION.cff, or else the relative path from the page to the README."""
     if citation.is_file():
         import yaml
 
@@ -170,13 +170,13 @@ def _repository(citation: Path, out: Path) -> str:
 
 
 def _shown(frame: pd.DataFrame) -> pd.DataFrame:
-    """The columns for a reader; of a hash the digits that tell it from the others, all of them are in the CSV."""
+    """The shown columns; hashes are shortened to the digits that distinguish them (the CSV has all digits)."""
     shown = frame[[column for column in SHOWN if column in frame.columns]]
     return shown.assign(split_sha256=shown["split_sha256"].str[:12]) if "split_sha256" in shown else shown
 
 
 def compact(frame: pd.DataFrame) -> dict[str, Any]:
-    """Columns once, then rows as lists, numbers with the digits that mean something."""
+    """Column names once, then rows as lists, with numbers rounded to meaningful digits."""
     frame = frame.dropna(axis="columns", how="all")
     return {
         "columns": list(frame.columns),
@@ -204,15 +204,15 @@ def _plain(value: Any) -> Any:
             return None
         return int(value) if value.is_integer() and abs(value) < 1e15 else float(f"{value:.5g}")
     value = value.item() if hasattr(value, "item") else value
-    # Seeds have 63 bits; a browser's numbers keep 53.
+    # Seeds have 63 bits, but JavaScript numbers are exact only up to 53 bits.
     return str(value) if isinstance(value, int) and abs(value) >= 2**53 else value
 
 
 def _picture(path: Path) -> dict[str, Any]:
-    """The figure as an address, escaped where it must be, which is a third smaller than base64.
+    """The figure as an escaped data URL, which is a third smaller than base64.
 
-    ``themed`` figures have text in one known colour and no background, and so follow the page's dark theme.
-    ``wide`` ones get the whole width of the page.
+    ``themed`` figures have text in one known colour and no background, so they follow the page's dark theme.
+    ``wide`` figures use the full width of the page.
     """
     text = " ".join(path.read_text(encoding="utf-8").split())
     box = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"', text)

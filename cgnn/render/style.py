@@ -1,4 +1,4 @@
-"""The one style of all figures: sizes, colours that colour-blind readers can tell apart, deterministic files."""
+"""The style of all figures: sizes, colours that colour-blind readers can distinguish, deterministic files."""
 
 import json
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ INK = "#333333"
 
 @dataclass(frozen=True)
 class Look:
-    """Colour and marker of a model, dashes of a solver: lines can be told apart without colour."""
+    """Colour and marker of a model, dashes of a solver; lines can be distinguished without colour."""
 
     color: str
     marker: str
@@ -45,7 +45,7 @@ FALLBACK = (Look(GREY, "h", "-"), Look(GREY, "p", "-"), Look(GREY, "8", "-"))
 RC: dict[Any, Any] = {
     "figure.dpi": 100,
     "savefig.dpi": 300,
-    "font.family": "DejaVu Sans",  # ships with matplotlib, so files agree between machines
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so files are the same on all machines
     "mathtext.fontset": "dejavusans",
     "font.size": 7.5,
     "axes.titlesize": 8,
@@ -63,7 +63,7 @@ RC: dict[Any, Any] = {
     "ytick.color": INK,
     "axes.titlelocation": "left",
     "axes.grid": True,
-    "grid.color": INK,  # faint by its opacity, so that it is faint on a dark page too
+    "grid.color": INK,  # made faint by its opacity, so that it is also faint on a dark page
     "grid.alpha": 0.13,
     "grid.linewidth": 0.5,
     "axes.axisbelow": True,
@@ -76,14 +76,14 @@ RC: dict[Any, Any] = {
     "figure.constrained_layout.use": True,
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
-    "svg.hashsalt": "cgnn",  # element ids come from it instead of from chance
+    "svg.hashsalt": "cgnn",  # makes element ids deterministic
     "path.simplify": True,
 }
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with the words that go under it and the words for those who cannot see it."""
+    """A figure with its title, caption and alternative text."""
 
     figure: Figure
     title: str
@@ -93,7 +93,7 @@ class Drawing:
 
 @contextmanager
 def use_style() -> Iterator[None]:
-    """The style for the time of drawing; the user's own settings have no effect."""
+    """Use the style inside the block; the user's matplotlib settings have no effect."""
     with plt.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
@@ -102,7 +102,7 @@ def use_style() -> Iterator[None]:
 
 
 def look(name: str, position: int = 0) -> Look:
-    """The look of a model; of a CGNN model with a solver the model's colour and the solver's dashes; or a grey one."""
+    """The look of a model, or of a CGNN model with a solver (the model's colour, the solver's dashes); else grey."""
     model, solver = split_method(name)
     if solver:
         dashes, marker = SOLVER_DASHES[solver]
@@ -111,7 +111,7 @@ def look(name: str, position: int = 0) -> Look:
 
 
 def write_figure(drawing: Drawing, stem: Path | str) -> list[Path]:
-    """PDF, SVG and PNG without dates or versions in them, and the caption as JSON."""
+    """Write PDF, SVG and PNG without dates or versions, and the caption as JSON."""
     metadata: dict[str, dict[str, str | None]] = {
         "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None, "Title": drawing.title},
         "svg": {"Date": None, "Creator": None, "Title": drawing.title},

@@ -1,4 +1,4 @@
-"""A table as data: cells with the rows behind them. Written as CSV (one row per cell), Markdown, LaTeX and JSON."""
+"""A table as data: cells and the rows they come from. Written as CSV (one row per cell), Markdown, LaTeX and JSON."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from cgnn.files import write_csv, write_text
 from cgnn.render.latex import latex_of
 from cgnn.render.markdown import markdown_of
 
-#: The columns of a table's CSV after the names of row and column; a cell leaves out what it does not have.
+#: The columns of a table's CSV after the names of row and column; missing values are left empty.
 NUMBERS = (
     "value",
     "std",
@@ -30,7 +30,7 @@ COLUMNS = ("group", "row", "column", "text", *NUMBERS, "bold", "missing")
 
 @dataclass(frozen=True)
 class Cell:
-    """What one cell shows: a line, smaller lines under it; its numbers; and which rows of which file are behind it."""
+    """The text of one cell, with smaller lines below it; its numbers; and the file and rows that they come from."""
 
     text: str
     under: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows may come in groups, each with a heading; columns called ``Cora, ours`` share the head ``Cora``."""
+    """Rows may be in groups with headings; columns such as ``Cora, ours`` share the header ``Cora``."""
 
     name: str
     title: str
@@ -69,7 +69,7 @@ EMPTY = Cell("–", missing="not run")
 
 
 def write_table(table: Table, stem: Path | str) -> list[Path]:
-    """All four files beside each other; returns their paths."""
+    """Write all four files and return their paths."""
     write_csv(f"{stem}.csv", COLUMNS, csv_rows(table))
     written = {
         "md": markdown_of(table),
@@ -98,7 +98,7 @@ def csv_rows(table: Table) -> Iterator[dict[str, Any]]:
 
 
 def plain(table: Table) -> dict[str, Any]:
-    """The table as JSON can hold it."""
+    """The table as plain JSON values."""
     return {
         "name": table.name,
         "title": table.title,

@@ -1,1 +1,1 @@
-"""The rows a job writes: their schema, the files that hold them, and how they are collected."""
+"""The rows that a job writes: their schema, their files, and how they are collected."""

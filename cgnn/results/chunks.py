@@ -1,11 +1,11 @@
-"""Which files hold which replicas: a cover that keeps what exists and asks only for what is missing."""
+"""Distribute replicas over files: existing files are kept, and only missing replicas are requested."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-# A journal beside a file that was never finished holds replicas too: its chunk is taken up again.
+# The journal of an unfinished file also contains replicas, so its chunk is resumed.
 NAME = re.compile(r"(0|[1-9]\d*)-(0|[1-9]\d*)\.csv(\.journal)?")
 
 
@@ -22,7 +22,7 @@ class Chunk:
 
     @classmethod
     def of(cls, path: Path | str) -> "Chunk | None":
-        """The chunk that a file's name says, or None for any other file."""
+        """The chunk given by a file's name, or None for any other file."""
         match = NAME.fullmatch(Path(path).name)
         return cls(int(match[1]), int(match[2])) if match and int(match[1]) <= int(match[2]) else None
 
@@ -37,11 +37,11 @@ class Chunk:
 
 
 def cover(replicas: int, size: int, finished: Iterable[Chunk] = (), begun: Iterable[Chunk] = ()) -> list[Chunk]:
-    """Disjoint chunks that hold replicas 0 … ``replicas`` − 1, each once.
+    """Disjoint chunks that together contain replicas 0 … ``replicas`` − 1.
 
-    Finished chunks inside that range are kept (of overlapping ones the first, then the longest), then begun
-    ones that still fit; the gaps are cut into pieces of at most ``size``. So a new ``size``, or more
-    replicas, recomputes nothing.
+    Finished chunks in that range are kept (of overlapping ones the first, then the longest), then unfinished
+    ones that still fit; the gaps are divided into chunks of at most ``size``. A new ``size``, or more
+    replicas, therefore recomputes nothing.
     """
     kept: list[Chunk] = []
     for candidates in (finished, begun):
@@ -57,7 +57,7 @@ def cover(replicas: int, size: int, finished: Iterable[Chunk] = (), begun: Itera
 
 
 def chunks_in(folder: Path | str) -> tuple[list[Chunk], list[Chunk]]:
-    """The chunks a folder already holds: finished ones, and those begun and not finished."""
+    """The chunks in a folder: finished ones and unfinished ones."""
     finished: set[Chunk] = set()
     begun: set[Chunk] = set()
     for path in Path(folder).iterdir() if Path(folder).is_dir() else ():

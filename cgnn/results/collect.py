@@ -1,4 +1,4 @@
-"""Concatenate result files, checking that each is whole and that their rows belong together."""
+"""Concatenate result files after checking that each is complete and that their rows belong together."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ PROFILE_COLUMNS = (
 STAGES = ("runs", "sweeps", "fidelity", "curves", "search")
 #: The folders of a search below search/.
 SEARCH = ("dataset", "split_kind", "model", "preset")
-AGAIN = "Delete it and run the same snakemake command again; it is then computed anew."
+AGAIN = "Delete it and run the same snakemake command again, which recomputes it."
 
 
 def collect_runs(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
@@ -53,7 +53,7 @@ def collect_seconds(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
 
 
 def collect_trials(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
-    """Trials of all searches; what a search was for is in its path, search/DATASET/SPLIT/MODEL/PRESET/trials.csv."""
+    """Trials of all searches, identified by their paths search/DATASET/SPLIT/MODEL/PRESET/trials.csv."""
     columns, rows = [*SEARCH], []
     for path in files:
         header, found = read_rows(path)
@@ -63,7 +63,7 @@ def collect_trials(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
 
 
 def collect_profiles(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
-    """Profile points as rows; the single times are a list in their column."""
+    """Profile points as rows; the individual times are a list in one column."""
     rows = []
     for path in files:
         try:
@@ -75,7 +75,7 @@ def collect_profiles(files: Sequence[Path]) -> tuple[list[str], list[Row]]:
 
 
 def check_splits(rows: Sequence[Row], folder: Path) -> None:
-    """Refuse a row whose split is not the one in ``folder``, which the rule ``make_split`` made."""
+    """Refuse a row whose split is not the one in ``folder``, which the rule ``make_split`` wrote."""
     hashes: dict[Path, str] = {}
     for row in rows:
         path = folder / row["dataset"] / f"{row['split']}.json"
@@ -89,11 +89,11 @@ def check_splits(rows: Sequence[Row], folder: Path) -> None:
 
 
 def read_rows(path: Path) -> tuple[list[str], list[Row]]:
-    """The rows of a CSV file as text, or an error that names it if it is cut short."""
+    """The rows of a CSV file as text, or an error if the file is truncated."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run `snakemake` to make it") from None
+        raise UserError(f"{path}: no such file; run `snakemake` to create it") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: damaged: not text ({error}). {AGAIN}") from error
     reader = csv.DictReader(io.StringIO(text))
@@ -106,7 +106,7 @@ def read_rows(path: Path) -> tuple[list[str], list[Row]]:
 
 
 def _check_replicas(path: Path, rows: list[Row]) -> None:
-    """A chunk holds just the replicas its name says."""
+    """Check that a chunk contains exactly the replicas in its name."""
     chunk = Chunk.of(path)
     if chunk is not None:
         found = [row.get("replica") for row in rows]
@@ -123,7 +123,7 @@ def _check_belonging(rows: list[Row], origin: list[Path]) -> None:
         identity = tuple(row[name] for name in IDENTITY)
         if identity in seen:
             raise UserError(
-                f"{path}: replica {row['replica']} is in {seen[identity]} already. Delete one of the two files."
+                f"{path}: replica {row['replica']} is already in {seen[identity]}. Delete one of the two files."
             )
         seen[identity] = path
     for keys, value, meaning in BELONGING:
@@ -134,6 +134,6 @@ def _check_belonging(rows: list[Row], origin: list[Path]) -> None:
             if known != row[value]:
                 raise UserError(
                     f"{path} and {where}: their rows for {', '.join(key)} {meaning} ({value} {row[value]} and "
-                    f"{known}), so one table must not hold both. Run the same snakemake command again; it recomputes "
+                    f"{known}), so they cannot be in one table. Run the same snakemake command again; it recomputes "
                     "what is out of date."
                 )

@@ -1,4 +1,4 @@
-"""Finished replicas are kept until their file is complete, so a killed job loses none of them."""
+"""Store finished replicas until their file is complete, so that a killed job loses none of them."""
 
 import json
 from collections.abc import Mapping
@@ -11,15 +11,15 @@ from cgnn.files import write_text
 class Journal:
     """A folder ``<out>.journal/`` with one JSON file per replica; ``close`` removes it once the table is written.
 
-    An entry counts only if everything it was computed from is unchanged: ``inputs`` holds the code's fingerprint, the
-    data's and the split's hashes, every hyperparameter and switch, the versions, device and threads.
+    An entry is used only if all its inputs are unchanged: ``inputs`` contains the code's fingerprint, the hashes of
+    data and split, every hyperparameter and switch, the versions, device and threads.
     """
 
     def __init__(self, out: Path | str) -> None:
         self.folder = Path(f"{out}.journal")
 
     def find(self, replica: int, inputs: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The entry of a replica that was finished before with exactly these inputs, or None."""
+        """The entry of a replica that was finished earlier with exactly these inputs, or None."""
         try:
             entry = json.loads(self._path(replica).read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -23,7 +23,7 @@ CURVES = ("train_loss", "validation_accuracy", "test_accuracy")
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """Of replicas that ended well: curves (R, epochs), accuracies in percent; α (R, n), or (R, 0) without one."""
+    """Data of successful replicas: curves (R, epochs), accuracies in percent; α (R, n), or (R, 0) without α."""
 
     dataset: str
     model: str
@@ -58,7 +58,7 @@ def record(training: "Training", graph: "Graph", recordings: Mapping[int, Mappin
 
 
 def write_recorded(path: Path | str, recorded: Iterable[Recorded]) -> None:
-    """Equal recordings give equal bytes: numpy dates the members of an npz to 1980."""
+    """Write the npz. Equal recordings give equal bytes, because NumPy sets the dates of all members to 1980."""
     arrays = {f"{item.dataset}/{item.model}/{name}": getattr(item, name) for item in recorded for name in ARRAYS}
     with atomic_path(path) as temporary, open(temporary, "wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **arrays)  # type: ignore[arg-type]
@@ -74,16 +74,16 @@ def read_recorded(path: Path | str) -> list[Recorded]:
                 for key in keys
             ]
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run `snakemake` to make it") from None
+        raise UserError(f"{path}: no such file; run `snakemake` to create it") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(
             f"{path}: damaged: not the recordings of a training ({error}). Delete it and run the same snakemake "
-            "command again; it is then computed anew."
+            "command again, which recomputes it."
         ) from error
 
 
 def collect_recorded(files: Iterable[Path], out: Path) -> int:
-    """Join recordings, replicas of one model on one dataset after each other; return how many models there are."""
+    """Join recordings by dataset and model, and return the number of models."""
     found: dict[tuple[str, str], list[Recorded]] = {}
     for path in files:
         for item in read_recorded(path):

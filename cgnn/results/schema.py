@@ -1,6 +1,6 @@
-"""What a row is: the columns that identify it, those with its results, and those that say what made it.
+"""The schema of a row: the columns that identify it, its results, and its provenance.
 
-Everything that writes, collects, groups or shows rows takes the names of columns from here.
+All code that writes, collects, groups or shows rows takes the column names from here.
 """
 
 import hashlib
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from cgnn.training.experiment import Experiment
     from cgnn.training.replicas import Outcome
 
-#: One cell of a table or point of a figure; its replicas share these.
+#: Columns that identify one cell of a table or point of a figure; its replicas share them.
 CELL = ("dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant")
-#: One row: no two rows of a file may agree in all of these.
+#: Columns that identify one row: no two rows of a file may agree in all of these.
 IDENTITY = (*CELL, "replica")
 RESULTS = (
     "status",
@@ -42,7 +42,7 @@ SETTINGS = tuple(field.name for field in fields(Hyperparameters))
 SWITCHES = tuple(f"sw_{field.name}" for field in fields(Fidelity))
 PROVENANCE = ("seed", "code_fingerprint", "graph_sha256", "split_sha256", "versions", "device", "threads")
 COLUMNS = (*CELL[:2], "split", *CELL[2:], "replica", *RESULTS, *SETTINGS, *SWITCHES, *PROVENANCE, "row_digest")
-#: Times differ between runs, so they are in a file of their own beside the rows.
+#: Times differ between runs, so they are in a separate file next to the rows.
 SECONDS_COLUMNS = (*IDENTITY, "split", "seconds", "seconds_per_epoch")
 
 #: (columns that agree, column that must then agree too, what a difference means)
@@ -77,7 +77,7 @@ def inputs_of(
 
 
 def results_of(outcome: "Outcome") -> dict[str, Any]:
-    """The result columns of an ``Outcome``: plain values, empty unless it ended well."""
+    """The result columns of an ``Outcome``: plain values, empty unless it succeeded."""
     results: dict[str, Any] = dict.fromkeys(RESULTS, "")
     results["status"] = outcome.status
     if outcome.selected is not None and outcome.curves is not None:
@@ -102,8 +102,8 @@ def check_rows(path: Path, rows: Iterable[Mapping[str, str]]) -> None:
         problem = _problem(row)
         if problem:
             raise UserError(
-                f"{path}, line {line}: {problem}. Delete the file and run the same snakemake command again; it is then "
-                "computed anew."
+                f"{path}, line {line}: {problem}. Delete the file and run the same snakemake command again, which "
+                "recomputes it."
             )
 
 

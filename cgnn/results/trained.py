@@ -1,4 +1,4 @@
-"""Train what is not finished yet, and write the rows, their times and what was recorded."""
+"""Train the replicas that are not finished yet, and write their rows, times and recordings."""
 
 import statistics
 import sys
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def train_and_write(
     experiment: Experiment, graph: "Graph", splits: "Mapping[int, Split]", fingerprint: str, versions: str, out: Path
 ) -> str:
-    """Write ``out`` with one row per replica, and its companions; return a line that summarises it."""
+    """Write ``out`` with one row per replica, and the files next to it; return a one-line summary."""
     started = time.perf_counter()
     label, epochs = experiment.training.label, experiment.hyperparameters.epochs
     inputs = {
@@ -44,7 +44,7 @@ def train_and_write(
     journal = Journal(out)
     entries = {replica: entry for replica in splits if (entry := journal.find(replica, inputs[replica])) is not None}
     if entries:
-        print(f"{label}: {len(entries)} of {len(splits)} replicas were finished before", file=sys.stderr)
+        print(f"{label}: {len(entries)} of {len(splits)} replicas were already finished", file=sys.stderr)
     missing = {replica: split for replica, split in splits.items() if replica not in entries}
     progress = Progress(label, epochs, len(missing))
     for outcome in run_experiment(experiment, graph, missing, progress.epoch) if missing else ():
@@ -76,7 +76,7 @@ def check_target(out: Path, wanted: list[dict[str, Any]]) -> None:
         if tuple(row.get(name) for name in IDENTITY) not in keys:
             found = ", ".join(f"{name} {row[name]}" for name in IDENTITY if row.get(name))
             raise UserError(
-                f"--out {out}: it holds a row of another training ({found}), which would be lost; choose another file "
+                f"--out {out}: it has a row of another training ({found}), which would be lost; choose another file "
                 "or delete this one"
             )
 

@@ -4,9 +4,9 @@ Round one runs random trials that Orion suggests, with one replica each. Round t
 trials (the finalists), and the best mean of those further replicas wins: the accuracy of round one, by which the
 finalists were selected, does not count again.
 
-The sequence of trials depends only on the space and the seed. An interrupted search therefore continues with the next
-evaluation, extending it from 50 to 80 trials runs 30 and the finalists that are new, and the number of workers changes
-no result.
+The sequence of trials depends only on the space and the seed. An interrupted search therefore resumes with the next
+evaluation, extending a search from 50 to 80 trials only runs 30 trials and the new finalists, and the number of workers
+does not affect the result.
 """
 
 import fcntl
@@ -28,13 +28,13 @@ from cgnn.search.priors import Prior
 
 Params = dict[str, Any]
 
-#: Increased when a store of an earlier version cannot be read any more; then searches start a new store.
+#: Incremented when stores of earlier versions can no longer be read; searches then start a new store.
 STORE_VERSION = 3
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """How much is evaluated: ``trials`` suggestions, then the ``finalists`` best of them again.
+    """The budget: ``trials`` suggestions, then further replicas of the ``finalists`` best of them.
 
     ``replicas`` names what each replica depends on besides the identity of the search (the sha256 of its split).
     Replica 0 belongs to round one, the others to round two.
@@ -118,8 +118,8 @@ def search(
 ) -> tuple[list[Trial], Any]:
     """Run what is missing of both rounds; return all trials in order, and Orion's client.
 
-    ``identity`` is everything else a result depends on (data, code, fixed settings). Each combination of identity,
-    space and seed has its own store below ``folder``: results never mix, and an earlier combination is found again.
+    ``identity`` is everything else that a result depends on (data, code, fixed settings). Each combination of identity,
+    space and seed has a separate store below ``folder``, so results never mix and earlier results are found again.
     """
     texts = {name: str(prior) for name, prior in space.items()}
     whole = {**identity, "replica": rounds.replicas[0], "space": texts, "seed": seed}
@@ -143,7 +143,7 @@ def _round_one(store: "Store") -> list[Job]:
 
 
 def _round_two(store: "Store", trials: Iterable[Trial]) -> list[Job]:
-    """All replicas of the best trial first, since an interrupted search then has the most to show."""
+    """The jobs of round two, starting with all replicas of the best trial."""
     replicas = range(1, len(store.rounds.replicas))
     return [
         Job(trial.index, replica, trial.params)
@@ -174,7 +174,7 @@ def _evaluated(
 
 
 def finalists(trials: Iterable[Trial], count: int) -> list[Trial]:
-    """The ``count`` best trials of round one, the best first; of equal ones the earlier comes first."""
+    """The ``count`` best trials of round one, the best first; in a tie, the earlier comes first."""
     completed = [(-trial.result.accuracy, trial.index, trial) for trial in trials if trial.result.accuracy is not None]
     return [trial for _, _, trial in sorted(completed, key=lambda entry: entry[:2])[:count]]
 
@@ -206,8 +206,8 @@ def _only_writer(home: Path) -> Iterator[None]:
 
 
 class Store:
-    """Orion's experiment for round one. What Orion has no place for lies beside it, one JSON file per replica: trials
-    that failed, because Orion requires an objective for each, and round two."""
+    """Orion's experiment for round one, and one JSON file per replica for what Orion cannot store: failed trials
+    (Orion requires an objective for each trial) and round two."""
 
     def __init__(self, home: Path, space: Mapping[str, str], seed: int, rounds: Rounds) -> None:
         self.home = home
@@ -253,7 +253,7 @@ class Store:
         return result
 
     def reserve(self, job: Job) -> None:
-        """Orion knows which trials of round one are running; round two has nothing to reserve."""
+        """Mark a trial of round one as running in Orion; round two has nothing to reserve."""
         suggestion = self.suggested[job.trial]
         if job.replica > 0:
             return
@@ -315,7 +315,7 @@ def _open(store: Path, space: Mapping[str, str], seed: int, trials: int) -> Any:
             space=dict(space),
             algorithms={"random": {"seed": seed}},
             max_trials=trials,
-            max_broken=10**9,  # a diverged trial is an outcome, not a reason to stop
+            max_broken=10**9,  # a diverged trial is a result, not a reason to stop
             storage={"type": "legacy", "database": {"type": CheckedDB.__name__, "host": os.path.abspath(store)}},
         )
     except Exception as error:  # Orion wraps a damaged store and a refused space alike in its own classes

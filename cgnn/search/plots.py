@@ -1,4 +1,4 @@
-"""Orion's own plots of a search, as pages that open without a network and as JSON."""
+"""Orion's plots of a search, as HTML pages that work offline and as JSON."""
 
 import math
 import os
@@ -24,7 +24,7 @@ def write_plots(
 ) -> None:
     """Write parallel coordinates, regret and LPI as ``folder/NAME.html`` and ``.json``.
 
-    ``plotlyjs`` is a file of 5 MB that all pages share, written if it is missing; None puts it into each page.
+    ``plotlyjs`` is a file of 5 MB that all pages share, written if it is missing; None embeds it in each page.
     ``subject`` names the search in the titles.
     """
     include: bool | str = True

@@ -30,7 +30,7 @@ EXPECTED = (
 
 @dataclass(frozen=True)
 class Prior:
-    """What a hyperparameter is drawn from; its text is in Orion's notation."""
+    """The distribution of a hyperparameter; its text is in Orion's notation."""
 
     kind: str  # uniform, loguniform, normal, choices
     values: tuple[Value, ...]

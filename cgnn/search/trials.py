@@ -1,6 +1,6 @@
-"""Trains the replicas of a search's trials, in this process or in a pool of processes.
+"""Train the replicas of a search's trials, in this process or in a pool of processes.
 
-A search has its own random streams, and on random splits its own splits (search00, search01, …): no table uses them.
+A search uses separate random streams and, on random splits, separate splits (search00, search01, …) that no table uses.
 """
 
 import os
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cgnn.datasets.graph import Graph
     from cgnn.datasets.splits import Split
 
-#: How the names of a search's own splits begin.
+#: The prefix of the names of the splits for searches.
 SEARCH = "search"
 
 
@@ -41,7 +41,7 @@ class Task:
 
 
 def starting_values(dataset: str, split_kind: str, model: str) -> Hyperparameters:
-    """What hyperparameters without a prior keep: the published values, if necessary those of the other split kind."""
+    """The values of hyperparameters without a prior: the published ones, if necessary those of the other split kind."""
     from cgnn.models.registry import published
 
     other = {"fixed": "random", "random": "fixed"}[split_kind]
@@ -52,7 +52,7 @@ def starting_values(dataset: str, split_kind: str, model: str) -> Hyperparameter
 
 
 def evaluate(task: Task, workers: int, jobs: Iterable[Job]) -> Iterator[tuple[Job, Result]]:
-    """Results as they come. Each job runs on one thread, so they do not depend on ``workers``."""
+    """Yield results as they finish. Each job runs on one thread, so results do not depend on ``workers``."""
     if workers == 1:
         for job in jobs:
             yield job, run_job(task, job)
@@ -95,7 +95,7 @@ def run_job(task: Task, job: Job) -> Result:
 
 
 def load_search_split(path: str, graph: "Graph") -> "Split":
-    """A split as a search uses it. Seeds derive from the name of a split, so the fixed one gets a name of its own."""
+    """A split for a search. Seeds are derived from the name of a split, so the fixed split gets another name."""
     from cgnn.datasets.splits import load_split
 
     split = load_split(path, graph_sha256=graph.sha256)
@@ -103,7 +103,7 @@ def load_search_split(path: str, graph: "Graph") -> "Split":
         return replace(split, name=SEARCH)
     if not split.name.startswith(SEARCH):
         raise UserError(
-            f"{path}: found the split {split.name}, which tables use; a search needs splits of its own. Make them with "
+            f"{path}: found the split {split.name}, which tables use; a search needs separate splits. Make them with "
             f"`cgnn split --name {SEARCH}00`, {SEARCH}01, …"
         )
     return split
@@ -113,7 +113,7 @@ _loaded: dict[tuple[str, str], Any] = {}
 
 
 def _load(graph: str, split: str) -> "tuple[Graph, Split]":
-    """Each file is read once per process."""
+    """Read each file once per process."""
     from cgnn.datasets.graph import load_graph
 
     if (graph, "") not in _loaded:
@@ -124,7 +124,7 @@ def _load(graph: str, split: str) -> "tuple[Graph, Split]":
 
 
 def _die_with_parent() -> None:
-    """The workers of a pool outlive a parent that was killed with -9; these notice and exit."""
+    """Exit if the parent process ends; otherwise the workers of a pool would outlive a parent killed with -9."""
     parent = os.getppid()
 
     def watch() -> None:

@@ -1,4 +1,4 @@
-"""Does this machine compute what it should? Every model on a device against a reference, in about a minute.
+"""Check every model on a device against a reference, in about a minute.
 
 On CUDA the reference is the CPU; on a CPU it is float64, and one thread against two. A difference is relative to the
 largest entry of the tensor that is compared.
@@ -29,7 +29,7 @@ TOLERANCES = {"scores": 1e-4, "gradients": 1e-3, "side_by_side": 1e-4, "repeated
 
 
 def tolerances(device: torch.device) -> dict[str, float]:
-    """A CPU promises the same bits for the same command; CUDA has sums without a deterministic kernel."""
+    """On a CPU the same command must give the same bits; CUDA lacks deterministic kernels for some sums."""
     return TOLERANCES if device.type != "cpu" else {**TOLERANCES, "repeated": 0.0}
 
 
@@ -49,7 +49,7 @@ WHAT_TO_DO = {
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """What one model gave: relative differences (None if a check does not apply), and the median time of an epoch."""
+    """The result for one model: relative differences (None if a check does not apply), and median time per epoch."""
 
     model: str
     scores: float | None = None
@@ -72,7 +72,7 @@ class ModelCheck:
 
 @dataclass(frozen=True)
 class MemoryCheck:
-    """What the memory counter says of a tensor whose size is known."""
+    """The result of the memory counter for a tensor of known size."""
 
     expected: int
     counted: int
@@ -98,13 +98,13 @@ class _Bench:
         return split_tensors(self.data, [self.split] * replicas)
 
     def build(self, model: str, settings: Hyperparameters, seeds: list[int]) -> nn.Module:
-        """The same start on every device: parameters are drawn on the CPU."""
+        """Build the model with the same initial parameters on every device, by drawing them on the CPU."""
         net = registry.build(model, self.data, settings, preset("released"), seeds).to(self.device, self.dtype)
         seed_dropout(net, seeds, self.device)
         return net
 
     def scores_and_gradients(self, model: str, settings: Hyperparameters) -> tuple[Tensor, list[Tensor]]:
-        """Without dropout, whose random numbers differ between devices."""
+        """Scores and gradients without dropout, whose random numbers differ between devices."""
         net = self.build(model, settings, [1]).eval()
         scores = net(self.data.x, self.data.edge_index)
         split = self.splits(1)
@@ -151,7 +151,7 @@ def _check_model(model: str, bench: _Bench, reference: _Bench) -> ModelCheck:
             threaded_scores, threaded_gradients = bench.scores_and_gradients(model, settings)
         pairs.append((threaded_scores, scores))
         gradient_pairs += zip(threaded_gradients, gradients, strict=True)
-    # A gradient that is zero in exact arithmetic (softmax does not change with its receiver's term) is rounding alone.
+    # A gradient that is zero in exact arithmetic (softmax does not depend on the target's term) is only rounding error.
     floor = 1e-3 * max(float(expected.abs().max()) for expected in expected_gradients)
     once, again = (bench.losses(model, settings, [1]) for _ in range(2))
     result = ModelCheck(
@@ -170,7 +170,7 @@ def _check_model(model: str, bench: _Bench, reference: _Bench) -> ModelCheck:
 
 
 def _settings(model: str) -> Hyperparameters:
-    """The published settings for Cora, or ordinary ones for a model that the paper does not have."""
+    """The published settings for Cora, or default ones for a model that is not in the paper."""
     ordinary = Hyperparameters(
         lr=0.01, weight_decay=5e-4, optimizer="adam", hidden=16, input_dropout=0.5, dropout=0.5, epochs=STEPS
     )
@@ -187,11 +187,11 @@ def _epoch_time(model: str, bench: _Bench, settings: Hyperparameters) -> float:
         step(net, bench.data, split, optimizer)
         synchronise(bench.device)
         seconds.append(time.perf_counter() - started)
-    return statistics.median(seconds[1:])  # the first one builds the caches
+    return statistics.median(seconds[1:])  # the first epoch builds the caches
 
 
 def _difference(found: Tensor, expected: Tensor, floor: float = 1e-12) -> float:
-    """Largest difference, relative to the largest entry or, if that is more, ``floor``; NaN if either holds one."""
+    """Largest difference, relative to the largest entry or, if that is more, ``floor``; NaN if either contains NaN."""
     found, expected = found.detach().cpu().double(), expected.detach().cpu().double()
     scale = max(float(expected.abs().max()), floor)
     return float((found - expected).abs().max()) / scale

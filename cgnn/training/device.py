@@ -23,33 +23,36 @@ def choose_device(name: str) -> torch.device:
     device = torch.device(name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise UserError(
-            f"device: {name} asked, torch sees {torch.cuda.device_count()} CUDA devices here; use auto or cpu"
+            f"device: {name} requested, but torch finds {torch.cuda.device_count()} CUDA devices; use auto or cpu"
         )
     return device
 
 
 def synchronise(device: torch.device) -> None:
-    """Wait until the device has finished; a clock read before that is wrong."""
+    """Wait until the device has finished; times measured before that are wrong."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
 def make_deterministic(threads: int) -> None:
-    """Same command, same machine, same threads: same numbers. CUDA's scatter sums may still warn and differ."""
-    # Weight decay takes weights of rare words below 1e-38, where a product with them is ten times slower: such numbers
-    # count as 0. Set before torch starts its threads, which inherit it.
+    """Make the same command on the same machine with the same threads give the same numbers.
+
+    CUDA's scatter sums may still warn and differ.
+    """
+    # Weight decay reduces weights of rare words below 1e-38, where products are ten times slower, so such numbers are
+    # treated as 0. This is set before torch starts its threads, which inherit it.
     torch.set_flush_denormal(True)
     torch.set_num_threads(threads)
-    # cuBLAS reads it at its first product; without it two streams may add in another order.
+    # cuBLAS reads this at its first product; without it the order of sums may differ.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    # As use_deterministic_algorithms(True, warn_only=True), which would import torch's compiler first: 1 s per job.
+    # Same as use_deterministic_algorithms(True, warn_only=True), which would import torch's compiler (1 s per job).
     torch.set_deterministic_debug_mode("warn")
-    # It fills every new tensor with NaN otherwise, which costs and which no code of ours needs.
+    # Otherwise torch fills every new tensor with NaN, which takes time and is not needed here.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """True for every way in which torch, numpy and Python say it."""
+    """Whether the error is one of the out-of-memory errors of torch, NumPy or Python."""
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
     text = str(error).lower()
@@ -58,10 +61,10 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 @contextmanager
 def memory_limit(mebibytes: int | None, device: torch.device) -> Iterator[None]:
-    """Let the block have so much memory, on top of what the interpreter and its libraries hold already.
+    """Limit the memory of the block, in addition to what the interpreter and its libraries already use.
 
-    On the CPU through the kernel (RLIMIT_DATA counts every private writable page, so the heap and torch's large
-    blocks), on CUDA through torch's allocator. Asking for more raises an error that ``is_out_of_memory`` knows.
+    On the CPU the kernel enforces the limit (RLIMIT_DATA counts every private writable page, including the heap and
+    torch's large blocks), on CUDA torch's allocator. Exceeding it raises an error that ``is_out_of_memory`` recognises.
     """
     if mebibytes is None:
         yield
@@ -87,17 +90,17 @@ def _data_bytes() -> int:
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     found = re.search(r"VmData:\s+(\d+) kB", status)
     if found is None:
-        raise UserError("memory limit: this kernel does not report VmData, so a CPU limit cannot be set; leave it out")
+        raise UserError("memory limit: this kernel does not report VmData, so a CPU limit cannot be set; omit it")
     return int(found[1]) * 1024
 
 
 class PeakMemory:
     """Peak bytes held by torch's allocator: ``with PeakMemory(device) as peak: …``, then ``peak.bytes``.
 
-    The highest since ``restart`` (or the start) of all that the block allocated and still holds: build data and model
-    inside the block, and call ``restart`` behind the set-up. Resident memory (RSS) would count the interpreter, and
-    pages that were freed long ago. On the CPU every allocation and release is taken from torch's own memory profile,
-    in the order they happened; that slows the block down, so take times in another one.
+    This is the maximum since ``restart`` (or the start) of what the block allocated and still holds: build data and
+    model inside the block, and call ``restart`` after the set-up. Resident memory (RSS) would include the interpreter
+    and freed pages. On the CPU, allocations and releases are read from torch's memory profile in order; this slows the
+    block down, so measure times separately.
     """
 
     MARK = "cgnn peak restart"
@@ -109,7 +112,7 @@ class PeakMemory:
 
     def __enter__(self) -> "PeakMemory":
         if self.device.type == "cpu":
-            # The profile inside torch.profiler.profile, which would import torch's compiler first: seconds per job.
+            # Used directly, because torch.profiler.profile would import torch's compiler, which takes seconds per job.
             self._profile = torch.autograd.profiler.profile(profile_memory=True)
             self._profile.__enter__()
         self.restart()

@@ -1,4 +1,4 @@
-"""Train the replicas of one ``Training`` on a graph: what ``cgnn train`` and the search both call."""
+"""Train the replicas of one ``Training`` on a graph; used by ``cgnn train`` and by the search."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A training with its hyperparameters resolved, and the machine it runs on."""
+    """A training with its hyperparameters resolved, and the settings of the machine that runs it."""
 
     training: Training
-    fidelity: Fidelity  # the training's, with features as the graph's owner chose (``tensors.fidelity_for``)
+    fidelity: Fidelity  # the training's, with the features mode of the graph (``tensors.fidelity_for``)
     hyperparameters: Hyperparameters
     device: str = "cpu"
     threads: int = 1
@@ -41,7 +41,7 @@ def run_experiment(
     splits: Mapping[int, Split],
     on_epoch: Callable[[], None] = lambda: None,
 ) -> Iterator["Outcome"]:
-    """Train replica i on ``splits[i]``, for each i; yield each ``Outcome`` as it ends."""
+    """Train replica i on ``splits[i]``, for each i; yield each ``Outcome`` as it finishes."""
     from cgnn.training.device import choose_device, is_out_of_memory, make_deterministic, memory_limit
     from cgnn.training.replicas import Outcome, Replica, train_replicas
     from cgnn.training.tensors import graph_tensors
@@ -73,7 +73,7 @@ def run_experiment(
 
 
 def device_name(device: Any) -> str:
-    """``cpu``, or the CUDA card's name: numbers of two cards are not the same to the bit."""
+    """``cpu``, or the name of the CUDA device, because results of different devices are not bit-identical."""
     if device.type == "cpu":
         return "cpu"
     import torch

@@ -1,9 +1,9 @@
 """One job, one GPU: how jobs on one machine share several GPUs.
 
-Snakemake's ``gpu`` resource says how many jobs may hold a GPU, not which one. A job takes the first
-GPU whose lock file nobody holds. The kernel drops the lock with the process, so a killed job, even
-one killed with ``kill -9``, leaves its GPU free. On a cluster the scheduler has already chosen:
-one GPU is visible, and nothing is locked.
+Snakemake's ``gpu`` resource limits how many jobs use a GPU, but does not assign one. A job takes the first
+GPU whose lock file is free. The kernel releases the lock when the process ends, so even a job killed with
+``kill -9`` frees its GPU. On a cluster the scheduler assigns the GPU: only one is visible, and nothing is
+locked.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ POLL_SECONDS = 1.0
 
 
 def visible_gpus(environment: dict[str, str] | None = None, devices: Path = Path("/dev")) -> list[str]:
-    """The GPUs this process may use, by index or UUID, without importing torch (that takes seconds).
+    """The GPUs that this process may use, by index or UUID, without importing torch (which takes seconds).
 
     CUDA stops reading the variable at the first negative index, and so does this.
     """
@@ -38,10 +38,10 @@ def visible_gpus(environment: dict[str, str] | None = None, devices: Path = Path
 
 @contextmanager
 def one_gpu(device: str, gpus: Sequence[str] | None = None, locks: Path | None = None) -> Iterator[str | None]:
-    """Hold one of the visible GPUs while the block runs; the block sees that GPU alone, as ``cuda:0``.
+    """Reserve one of the visible GPUs while the block runs; the block only sees that GPU, as ``cuda:0``.
 
-    Does nothing, and gives None, where there is no choice: another ``device`` than ``auto`` or ``cuda``
-    was asked for by name, or fewer than two GPUs are visible. Waits while all of them are held.
+    Does nothing and yields None if there is no choice: ``device`` is neither ``auto`` nor ``cuda``, or fewer
+    than two GPUs are visible. Waits while all of them are reserved.
     """
     gpus = visible_gpus() if gpus is None else gpus
     if device not in ("auto", "cuda") or len(gpus) < 2:
@@ -51,7 +51,7 @@ def one_gpu(device: str, gpus: Sequence[str] | None = None, locks: Path | None =
     if torch is not None and torch.cuda.is_initialized():
         raise RuntimeError(f"CUDA was initialised before a GPU was chosen; {VARIABLE} would have no effect")
     gpu, lock = _take(gpus, _lock_folder() if locks is None else locks)
-    changed = {VARIABLE: gpu, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}  # the same number is the same card in every job
+    changed = {VARIABLE: gpu, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}  # an index means the same device in every job
     before = {name: os.environ.get(name) for name in changed}
     os.environ.update(changed)
     try:
@@ -66,7 +66,7 @@ def one_gpu(device: str, gpus: Sequence[str] | None = None, locks: Path | None =
 
 
 def _lock_folder() -> Path:
-    """One folder a user: another user's lock files could not be opened for writing."""
+    """One folder per user, because lock files of other users cannot be opened for writing."""
     return Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"cgnn-gpus-{os.getuid()}"
 
 

@@ -1,4 +1,4 @@
-"""One training loop for every model: full-batch steps, and one evaluation pass an epoch for validation and test."""
+"""The training loop of all models: full-batch steps, and one evaluation pass per epoch for validation and test."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from cgnn.paper.hyperparameters import Hyperparameters
 from cgnn.training.optimisers import OPTIMISERS, Optimiser
 from cgnn.training.tensors import GraphTensors, SplitTensors
 
-#: Epochs between looks at the loss: a look waits for the device, and a diverged run may go on for a while.
+#: Epochs between checks of the loss. A check waits for the device, and a diverged run may continue for a while.
 LOOK_EVERY = 25
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What happened, by epoch and replica (E, R): training loss before the step, correct predictions after it."""
+    """Training loss before the step and correct predictions after it, by epoch and replica (E, R)."""
 
     train_loss: Tensor
     validation_correct: Tensor
@@ -46,7 +46,7 @@ def train(
 
 
 def make_optimizer(model: nn.Module, hyperparameters: Hyperparameters) -> Optimiser:
-    """The optimiser with torch's defaults; weight decay acts on every parameter unless the model says otherwise."""
+    """The optimiser with torch's defaults; weight decay applies to every parameter unless the model defines groups."""
     decay = hyperparameters.weight_decay
     if hasattr(model, "parameter_groups"):
         groups = model.parameter_groups(decay)  # type: ignore[operator]
@@ -62,7 +62,7 @@ def step(model: nn.Module, data: GraphTensors, split: SplitTensors, optimizer: O
     scores = select(model(data.x, data.edge_index), split.train)
     entropy = functional.cross_entropy(scores.flatten(0, 1), split.train_labels.flatten(), reduction="none")
     loss = entropy.view(split.train.shape).mean(dim=1)
-    # Replicas share no parameter, so the gradient of the sum is each one's own.
+    # Replicas share no parameters, so the gradient of the sum gives each replica its gradient.
     loss.sum().backward()
     optimizer.step()
     if hasattr(model, "after_step"):
@@ -80,7 +80,7 @@ def evaluate(model: nn.Module, data: GraphTensors, split: SplitTensors) -> tuple
 
 
 def select(scores: Tensor, nodes: Tensor) -> Tensor:
-    """The rows of each replica's own nodes, (R, a, C), out of (n, C) or (n, R, C) for nodes (R, a)."""
+    """The rows of each replica's nodes, (R, a, C), from scores (n, C) or (n, R, C) and nodes (R, a)."""
     if scores.dim() == 2:
         return scores.index_select(0, nodes[0]).unsqueeze(0)
     replica = torch.arange(nodes.size(0), device=nodes.device).unsqueeze(1)

@@ -1,7 +1,7 @@
-"""Adam, Adamax and RMSprop with torch's defaults and torch's arithmetic, bit for bit.
+"""Adam, Adamax and RMSprop with torch's defaults, bit-identical to torch.optim.
 
-torch.optim imports the compiler when an optimiser is made (1.5 s, longer than many trainings here take) and spends
-half a millisecond per step around the arithmetic, of the eight that a whole step takes on Cora.
+torch.optim imports the compiler when an optimiser is created (1.5 s, longer than many trainings here) and has an
+overhead of half a millisecond per step, out of eight milliseconds for a whole step on Cora.
 """
 
 import math
@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 class Optimiser:
-    """``groups`` as torch.optim's: dicts of ``params`` and ``weight_decay`` (L2, added to the gradient)."""
+    """``groups`` are as in torch.optim: dicts of ``params`` and ``weight_decay`` (L2, added to the gradient)."""
 
     def __init__(self, groups: Sequence[dict[str, Any]], lr: float) -> None:
         self.param_groups = [dict(group) for group in groups]

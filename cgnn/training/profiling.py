@@ -1,4 +1,4 @@
-"""What an epoch costs: its median time, and the memory that torch holds at its peak."""
+"""The cost of an epoch: its median time and torch's peak memory."""
 
 import math
 import statistics
@@ -19,7 +19,7 @@ from cgnn.training.tensors import GraphTensors, graph_tensors, split_tensors
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one epoch: a training step and the evaluation pass. Empty if memory ran out."""
+    """The cost of one epoch: a training step and the evaluation pass. Empty if memory ran out."""
 
     status: str
     seconds: tuple[float, ...]
@@ -41,7 +41,7 @@ def measure(
     epochs: int = 20,
     warmup: int = 3,
 ) -> Cost:
-    """Time ``epochs`` epochs after ``warmup`` ones; then run the whole again, short, under the memory counter."""
+    """Time ``epochs`` epochs after ``warmup`` epochs; then repeat a few epochs with the memory counter."""
     peak = PeakMemory(device)
 
     def prepare() -> Callable[[], float]:
@@ -67,10 +67,10 @@ def measure(
         for _ in range(warmup):
             epoch()
         seconds = tuple(epoch() for _ in range(epochs))
-        del epoch  # or its tensors would be held beside those that are counted
+        del epoch  # otherwise its tensors would still be in memory during the count
         with peak:
             epoch = prepare()
-            epoch()  # sorts the sparse input, normalises the graph, makes the optimiser's state: once a training
+            epoch()  # sorts the sparse input, normalises the graph, creates the optimiser's state: once per training
             peak.restart()
             epoch()
     except FloatingPointError:

@@ -1,4 +1,4 @@
-"""What a person sees meanwhile: a bar on a terminal, a line now and then in a log."""
+"""Show progress: a bar on a terminal, an occasional line in a log."""
 
 import sys
 import time
@@ -8,7 +8,7 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 class Progress:
-    """Call ``epoch`` after each epoch; a training side by side counts an epoch of all its replicas as one."""
+    """Call ``epoch`` after each epoch; if replicas are trained side by side, an epoch of all of them counts as one."""
 
     def __init__(self, label: str, epochs: int, replicas: int) -> None:
         self.label, self.epochs, self.replicas = label, epochs, replicas
@@ -32,7 +32,7 @@ class Progress:
             each = 1000 * (now - self.started) / self.done
             print(
                 f"{self.label}: replica {min(replica + 1, self.replicas)} of {self.replicas}, "
-                f"epoch {epoch} of {self.epochs}, {each:.1f} ms an epoch",
+                f"epoch {epoch} of {self.epochs}, {each:.1f} ms per epoch",
                 file=sys.stderr,
                 flush=True,
             )

@@ -1,4 +1,4 @@
-"""One training as one record: config, command line and row state it the same way.
+"""One training as one record, shared by the config, the command line and the rows.
 
 ``Training.arguments`` and ``Training.from_arguments`` are the only places that translate between a record and the
 options of ``python -m cgnn train``.
@@ -21,7 +21,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Training:
-    """Replicas that share everything but the seed or the random split: one cell of a table or point of a figure."""
+    """Replicas that share everything except the seed or the random split: one cell of a table or point of a figure."""
 
     dataset: str
     split: str  # fixed; random, pool or component (replica i on split i); or one split by name, random03
@@ -31,7 +31,7 @@ class Training:
     variant: str = ""
     switches: Pairs = ()  # fidelity switches on top of the preset
     settings: Pairs = ()  # hyperparameters set on top, e.g. layers = 8
-    epochs: int | None = None  # instead of the hyperparameters' own number
+    epochs: int | None = None  # replaces the number in the hyperparameters
 
     @property
     def split_kind(self) -> str:
@@ -43,7 +43,7 @@ class Training:
 
     @property
     def folder(self) -> str:
-        """Where its rows belong, below the folder of their stage."""
+        """The folder of its rows, relative to the folder of their stage."""
         names = (self.dataset, self.split, self.model, self.preset, self.hyperparameter_source, self.variant)
         return "/".join(filter(None, names))
 
@@ -52,12 +52,12 @@ class Training:
         return " ".join(filter(None, (self.dataset, self.split, self.model, self.preset, self.variant)))
 
     def split_of(self, replica: int) -> str:
-        """The name of the split that a replica is trained on: its own one, unless all share one."""
+        """The name of the split of a replica: a separate one, unless all replicas share one."""
         shared = self.split == "fixed" or self.split != self.split_kind
         return self.split if shared else f"{self.split}{replica:02d}"
 
     def arguments(self) -> list[str]:
-        """The options of ``cgnn train`` that state this record; files and the machine are the caller's."""
+        """The options of ``cgnn train`` for this record; the caller adds files and machine settings."""
         words = ["--dataset", self.dataset, "--split", self.split, "--model", self.model, "--preset", self.preset]
         words += ["--hyperparameter-source", self.hyperparameter_source]
         for option, pairs in (("--switch", self.switches), ("--set", self.settings)):
@@ -71,7 +71,7 @@ class Training:
 
     @classmethod
     def from_arguments(cls, args: argparse.Namespace) -> "Training":
-        """The record that parsed options state; raises ``UserError`` for a wrong name or value."""
+        """The record of parsed options; raises ``UserError`` for a wrong name or value."""
         source = args.hyperparameter_source
         if source is None:
             source = "published" if args.hyperparameters == "published" else "custom"
@@ -92,7 +92,7 @@ class Training:
         return training
 
     def hyperparameters(self, file: str = "published") -> Hyperparameters:
-        """The numbers it is trained with: the published ones or those of a YAML file, with its own set on top."""
+        """Its hyperparameters: the published ones or those of a YAML file, with its settings applied."""
         changes: dict[str, Any] = dict(self.settings)
         if self.epochs is not None:
             changes["epochs"] = self.epochs
@@ -108,18 +108,18 @@ def load_hyperparameters(file: str, dataset: str, split_kind: str, model: str) -
     if settings is None:
         raise UserError(
             f"the paper prints no hyperparameters for {model} on {dataset}, {split_kind} split: "
-            "give --hyperparameters best.yaml of a search, or one of your own"
+            "give --hyperparameters best.yaml of a search, or your own file"
         )
     return settings
 
 
 def as_pairs(values: Mapping[str, Any]) -> Pairs:
-    """A mapping of the config as a record keeps it: numbers in their shortest text, so that 8 and 8.0 are equal."""
+    """Convert a mapping of the config; numbers become their shortest text, so that 8 and 8.0 are equal."""
     return tuple((name, f"{value:g}" if isinstance(value, float) else str(value)) for name, value in values.items())
 
 
 def pairs(texts: Sequence[str], option: str) -> Pairs:
-    """``NAME=VALUE`` texts of a repeated option."""
+    """Parse the ``NAME=VALUE`` texts of a repeated option."""
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -133,7 +133,9 @@ def pairs(texts: Sequence[str], option: str) -> Pairs:
 
 def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that ``Training.arguments`` writes and ``Training.from_arguments`` reads."""
-    parser.add_argument("--dataset", required=True, help="its name; seeds and published settings depend on it")
+    parser.add_argument(
+        "--dataset", required=True, help="name of the dataset; seeds and published settings depend on it"
+    )
     parser.add_argument(
         "--split", default="fixed", help="fixed; random, pool or component (replica i on split i); or a name: random03"
     )
@@ -142,7 +144,7 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hyperparameter-source", metavar="NAME", help="column of that name in the rows: published, search or custom"
     )
-    parser.add_argument("--epochs", type=positive, help="instead of the hyperparameters' own number")
+    parser.add_argument("--epochs", type=positive, help="replaces the number in the hyperparameters")
     parser.add_argument("--variant", default="", metavar="LABEL", help="column `variant` of the rows")
 
 
@@ -164,13 +166,13 @@ def add_setting_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_machine_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where and how a command computes; none of it is part of a ``Training``."""
+    """Add machine settings, which are not part of a ``Training``."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:INDEX")
     parser.add_argument("--threads", type=positive, default=1, help="CPU threads")
     parser.add_argument(
-        "--memory-limit", type=positive, metavar="MiB", help="a training that needs more ends as status out_of_memory"
+        "--memory-limit", type=positive, metavar="MiB", help="a training that needs more ends with status out_of_memory"
     )
-    parser.add_argument("--expect-fingerprint", metavar="HEX", help="refuse to run if the code is not this")
+    parser.add_argument("--expect-fingerprint", metavar="HEX", help="refuse to run if the code has another fingerprint")
 
 
 def positive(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Replicas of one training: each from its own random streams, side by side where the model allows; how each ended."""
+"""Train the replicas of one training, each with its own random streams, side by side if the model allows it."""
 
 import gc
 import time
@@ -17,13 +17,13 @@ from cgnn.training.loop import Trace, train
 from cgnn.training.selection import Selected, select_epoch
 from cgnn.training.tensors import GraphTensors, split_tensors
 
-#: From the seeds of the replicas to a model that holds them (the registry's ``build`` with the rest filled in).
+#: Builds a model with these replicas from their seeds (the registry's ``build`` with the other arguments bound).
 Builder = Callable[[list[int]], nn.Module]
 
 
 @dataclass(frozen=True)
 class Replica:
-    """Number ``index``; its seeds are a hash of what they are for, so they do not depend on who runs beside it."""
+    """Replica ``index``. Its seeds are hashes of their purposes, so they do not depend on the other replicas."""
 
     index: int
     split: Split
@@ -45,7 +45,7 @@ class Curves:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """How a replica ended. Only an ``ok`` one has accuracies; ``alpha`` (n,) is there for models that learn one."""
+    """How a replica ended. Only ``ok`` ones have accuracies; ``alpha`` (n,) exists for models that learn it."""
 
     replica: int
     status: str  # ok, diverged, out_of_memory
@@ -65,11 +65,11 @@ def train_replicas(
     side_by_side: bool = False,
     on_epoch: Callable[[], None] = lambda: None,
 ) -> Iterator[Outcome]:
-    """Train and yield each replica as it ends. Divergence and lack of memory are outcomes; any other error is a bug."""
+    """Train and yield each replica as it finishes. Divergence and lack of memory are results, not errors."""
     groups = [list(replicas)] if side_by_side else [[replica] for replica in replicas]
     for group in groups:
         outcomes = _train_group(build, data, group, hyperparameters, selection, on_epoch)
-        if outcomes is None and len(group) > 1:  # together they do not fit; alone each may
+        if outcomes is None and len(group) > 1:  # together they do not fit in memory, but each one may
             gc.collect()
             yield from train_replicas(build, data, group, hyperparameters, selection=selection, on_epoch=on_epoch)
         elif outcomes is None:
@@ -110,7 +110,7 @@ def _train_group(
 
 
 def seed_dropout(model: nn.Module, seeds: list[int], device: torch.device) -> None:
-    """One random stream per replica. A model of one replica draws from torch's global stream, as PyG's layers do."""
+    """Seed one random stream per replica. A model with one replica uses torch's global stream, like PyG's layers."""
     if hasattr(model, "set_generators"):
         model.set_generators([torch.Generator(device).manual_seed(seed) for seed in seeds])  # type: ignore[operator]
     torch.manual_seed(seeds[0])
@@ -119,7 +119,7 @@ def seed_dropout(model: nn.Module, seeds: list[int], device: torch.device) -> No
 def learned_alpha(model: nn.Module) -> np.ndarray | None:
     """α as (R, n), for the models that learn one."""
     alpha = getattr(getattr(model, "conv", None), "alpha", None)
-    if not isinstance(alpha, torch.Tensor):  # a layer may call a fixed number so
+    if not isinstance(alpha, torch.Tensor):  # a layer may use this name for a constant
         return None
     alpha = alpha.detach().cpu()
     return (alpha.unsqueeze(1) if alpha.dim() == 1 else alpha).T.contiguous().numpy()

@@ -1,4 +1,4 @@
-"""Which epoch's test accuracy is reported. All four rules are always recorded; the `selection` switch picks one."""
+"""Choose the epoch whose test accuracy is reported. All four rules are recorded; the `selection` switch picks one."""
 
 from dataclasses import dataclass
 
@@ -20,8 +20,8 @@ class Selected:
 def select_epoch(validation: np.ndarray, test: np.ndarray, rule: str) -> Selected:
     """Apply the rules to one replica's accuracies by epoch.
 
-    Ties are exact, as both accuracies are counts over a fixed number of nodes. ``oracle`` looks at the test set and is
-    never a valid protocol: it shows what selection is worth.
+    Ties are exact, because both accuracies are counts over a fixed number of nodes. ``oracle`` uses the test set and is
+    not a valid protocol; it only shows how much selection matters.
     """
     chosen = {
         "best_validation": int(validation.argmax()),

@@ -1,8 +1,8 @@
-"""A graph made ready for a model: normalised sparse features and both directions of every edge, built once.
+"""Tensors of a graph for a model: normalised sparse features and both directions of every edge, built once.
 
-Inside, nodes are in reverse Cuthill–McKee order, which puts neighbours close together in memory: a sparse product reads
-fewer cache lines. Outside, nobody sees it: splits are translated when they become tensors, and ``original_order`` puts
-values per node back.
+Internally, nodes are in reverse Cuthill–McKee order, which puts neighbours close together in memory, so that a sparse
+product reads fewer cache lines. This is not visible outside: splits are translated when they become tensors, and
+``original_order`` restores the order of values per node.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class GraphTensors:
         return self.x.size(1)
 
     def original_order(self, values: Values, axis: int = -1) -> Values:
-        """Values per node (α of every replica, logits with ``axis=0``) in the graph's own order of nodes."""
+        """Values per node (α of every replica, logits with ``axis=0``) in the graph's original order of nodes."""
         return values[(slice(None),) * (axis % values.ndim) + (self.position,)]  # type: ignore[return-value]
 
 
@@ -70,17 +70,17 @@ class SplitTensors:
 def fidelity_for(graph: Graph, name: str, **switches: str) -> Fidelity:
     """The preset called ``name`` for this graph.
 
-    How features are normalised is part of a preset for the paper's datasets; another graph brings its owner's choice.
-    A switch given by hand replaces both.
+    For the paper's datasets the preset determines how features are normalised; other graphs define it themselves.
+    An explicit switch replaces both.
     """
     own = {"features": graph.features_mode} if graph.features_mode else {}
     return preset(name, **{**own, **switches})
 
 
 def normalised_features(features: sparse.csr_array, how: str) -> sparse.csr_array:
-    """``as_given``: unchanged. ``rows``: each row divided by its sum. ``binary_rows``: made 0/1 first.
+    """``as_given``: unchanged. ``rows``: each row divided by its sum. ``binary_rows``: converted to 0/1 first.
 
-    A row of zeros stays one.
+    A row of zeros stays zero.
     """
     result = sparse.csr_array(features, dtype=np.float32, copy=True)
     if how == "as_given":
@@ -94,8 +94,8 @@ def normalised_features(features: sparse.csr_array, how: str) -> sparse.csr_arra
 
 
 def graph_tensors(graph: Graph, features: str, device: torch.device) -> GraphTensors:
-    """Move a graph to the device, features normalised as the ``features`` switch says."""
-    if graph.features_mode:  # the paper's datasets have rows of zeros, which the released code leaves as they are
+    """Move a graph to the device, with features normalised according to the ``features`` switch."""
+    if graph.features_mode:  # the paper's datasets have rows of zeros, which the released code does not change
         check_row_sums(graph.features, features, graph.name)
     adjacency = sparse.coo_array(
         (np.ones(graph.num_edges, dtype=np.int8), tuple(graph.edges)), shape=(graph.num_nodes, graph.num_nodes)
@@ -111,7 +111,7 @@ def graph_tensors(graph: Graph, features: str, device: torch.device) -> GraphTen
     )
     edges = position[graph.edges]
     both = np.concatenate([edges, edges[::-1]], axis=1)
-    # Sorted by target: PyG's scatter then writes each node's sum in one go.
+    # Sorted by target, so that PyG's scatter writes each node's sum consecutively.
     both = both[:, np.lexsort((both[0], both[1]))]
     labels = torch.from_numpy(graph.labels[order])
     edge_index = torch.from_numpy(np.ascontiguousarray(both))
@@ -121,14 +121,15 @@ def graph_tensors(graph: Graph, features: str, device: torch.device) -> GraphTen
 
 
 def split_tensors(data: GraphTensors, splits: Sequence[Split]) -> SplitTensors:
-    """Stack the splits of replicas that train side by side (one of them, if alone)."""
+    """Stack the splits of replicas that are trained side by side (or of a single replica)."""
     for split in splits:
         if min(len(split.train), len(split.validation), len(split.test)) == 0:
-            raise UserError(f"split {split.name}: train, validation and test must each hold at least one node")
+            raise UserError(f"split {split.name}: train, validation and test must each contain at least one node")
         nodes = np.concatenate([split.train, split.validation, split.test])
         if nodes.min() < 0 or nodes.max() >= data.num_nodes:
             raise UserError(
-                f"split {split.name}: names node {nodes.max()}, the graph has {data.num_nodes}; made for another graph?"
+                f"split {split.name}: contains node {nodes.max()}, but the graph has {data.num_nodes} nodes; "
+                "was it made for another graph?"
             )
     train, evaluated = (
         torch.from_numpy(data.position[np.stack(nodes)]).to(data.x.device)
@@ -139,7 +140,7 @@ def split_tensors(data: GraphTensors, splits: Sequence[Split]) -> SplitTensors:
     )
     if (data.labels[train] < 0).any() or (data.labels[evaluated] < 0).any():
         raise UserError(
-            f"split {splits[0].name}: names a node whose label is unknown (-1); draw splits from labelled nodes"
+            f"split {splits[0].name}: contains a node whose label is unknown (-1); draw splits from labelled nodes"
         )
     return SplitTensors(
         train,

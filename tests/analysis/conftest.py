@@ -1,4 +1,4 @@
-"""Made-up results are shared with the tests of what is drawn from them."""
+"""Synthetic results are shared with the tests of tables and figures."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A claim judged on made-up rows, and the rows that several tests start from."""
+"""A claim judged on synthetic rows, and the rows that several tests start from."""
 
 import json
 from dataclasses import replace

@@ -31,7 +31,7 @@ def test_the_distance_to_the_limit_is_that_of_the_matrix_exponential():
     M = ALPHA / 2 * (np.eye(30) + scale[:, None] * adjacency * scale) - np.eye(30)
     paper = rows[rows["kind"] == "paper"]
     assert paper["predicted_rate"].iloc[0] == pytest.approx(1 - ALPHA, abs=1e-9)
-    # H(t) − H(∞) = e^{Mt}(E − H(∞)): at late t its rate is that of the slowest mode, whatever E is.
+    # H(t) − H(∞) = e^{Mt}(E − H(∞)): at late t its rate is that of the slowest mode, for any E.
     late = paper[(paper["t"] > 60) & (paper["distance"] > 1e-9)]
     slowest = scipy.linalg.eigvalsh(M).max()
     assert -np.polyfit(late["t"], np.log(late["distance"]), 1)[0] == pytest.approx(-slowest, rel=1e-3)
@@ -39,7 +39,7 @@ def test_the_distance_to_the_limit_is_that_of_the_matrix_exponential():
     assert released["norm"].is_monotonic_increasing and released["distance"].isna().all()
 
 
-def test_the_piece_of_the_graph_is_connected_and_of_the_asked_size():
+def test_the_part_of_the_graph_is_connected_and_has_the_requested_size():
     from cgnn.analysis.convergence import neighbourhood
 
     chosen, edges = neighbourhood(ring(), 12)

@@ -1,4 +1,4 @@
-"""Every claim on made-up rows where the truth is known: it holds, its opposite holds, too few runs, and no runs."""
+"""Every claim on synthetic rows where the truth is known: it holds, its opposite holds, too few runs, and no runs."""
 
 import pandas as pd
 import pytest
@@ -185,7 +185,7 @@ def test_some_comparisons_make_a_claim_partly_true(name, frames):
 
 
 def test_a_cost_of_another_order_is_not_partly_the_papers():
-    """ "Partly" means that some comparison passes; dearer, but by another factor, is none."""
+    """ "Partly" means that some comparison passes; a slowdown by another factor does not count."""
     claim = judged("C11", profiles=epochs(3.0, 3.0))
     assert claim.verdict is Verdict.NOT_REPRODUCED
     assert "with the exact solver it is 0.90 times" in claim.evidence

@@ -81,7 +81,7 @@ def test_a_gate_that_could_test_nothing_does_not_pass(tmp_path, capsys):
 
 
 def test_the_verdicts_repeat_from_the_committed_rows(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # nothing beside the published tree and the paper's numbers may be read
+    monkeypatch.chdir(tmp_path)  # nothing besides the published tree and the paper's numbers may be read
     assert main(arguments(PUBLISHED, "--out", "claims.json")) == 0
     found, committed = (
         json.loads((folder / "claims.json").read_text(encoding="utf-8")) for folder in (tmp_path, PUBLISHED)

@@ -1,4 +1,4 @@
-"""Sharing GPUs, with made-up device lists and real processes: no test here needs a GPU."""
+"""Sharing GPUs, with simulated device lists and real processes: no test here needs a GPU."""
 
 import os
 import signal

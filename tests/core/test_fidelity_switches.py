@@ -32,7 +32,7 @@ def test_one_switch_can_be_flipped_alone():
     ("name", "switches", "complaint"),
     [
         ("relased", {}, "preset: found 'relased', expected one of released, paper"),
-        ("released", {"alfa": "sigmoid"}, "switch 'alfa' does not exist; there are derivative, alpha"),
+        ("released", {"alfa": "sigmoid"}, "switch 'alfa' does not exist; expected one of derivative, alpha"),
         ("released", {"alpha": "sigmod"}, "switch alpha: found 'sigmod', expected one of tabulated, sigmoid"),
     ],
 )
@@ -42,7 +42,7 @@ def test_a_misspelt_preset_switch_or_value_is_named_with_what_there_is(name, swi
 
 
 def test_every_switch_is_flipped_in_some_row_of_the_fidelity_table():
-    """But for selection: every row carries its accuracy under each rule."""
+    """Except selection: every row contains its accuracy under each rule."""
     flipped = {name for entry in config.load()["fidelity"]["variants"].values() for name in entry.get("switches", {})}
     assert flipped == {field.name for field in dataclasses.fields(Fidelity)} - {"selection"}
 

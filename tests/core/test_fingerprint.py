@@ -1,4 +1,4 @@
-"""Fingerprints on a small package of their own: what changes them, what does not."""
+"""Fingerprints of a small test package: what changes them and what does not."""
 
 import pytest
 
@@ -136,7 +136,7 @@ def test_every_module_of_the_project_has_a_fingerprint():
 
 
 def test_package_init_files_import_nothing_of_the_project():
-    # Or else every fingerprint would hang on all of it.
+    # Otherwise every fingerprint would depend on all of it.
     for path in PACKAGE.rglob("__init__.py"):
         name = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
         parents = {".".join(name.split(".")[:depth]) for depth in range(1, name.count(".") + 2)}

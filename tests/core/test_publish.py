@@ -90,7 +90,7 @@ def test_a_folder_that_publish_did_not_make_is_refused(results: Path, tmp_path: 
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "page.md").write_text("a page")
-    assert_refused(results, docs, "holds files that", watched=tmp_path)
+    assert_refused(results, docs, "has files that", watched=tmp_path)
 
 
 @pytest.mark.parametrize("target", [".", "..", "../.."])
@@ -217,7 +217,7 @@ def test_adopting_records_a_folder_once_and_publishing_then_works(results: Path,
     assert_refused(results, target, "--adopt", watched=target)
     adopt(target, code=Path(__file__).parents[2])
     after = files_in(target)
-    del before[CRATE]  # it names the commit and the time of the run, which adopting records anew
+    del before[CRATE]  # it names the commit and the time of the run, which adopting records again
     assert {name: after[name] for name in before} == before
     assert "notes.txt" not in {entry.path for entry in read_manifest(target).files}
     publish(results, target)
@@ -240,7 +240,7 @@ def test_adopting_gives_a_changed_file_the_commit_of_the_code_that_is_here(
 def test_a_folder_without_rows_is_not_adopted(tmp_path: Path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "page.md").write_text("a page")
-    with pytest.raises(UserError, match=r"holds no runs\.csv"):
+    with pytest.raises(UserError, match=r"contains no runs\.csv"):
         adopt(tmp_path / "docs")
 
 
@@ -274,7 +274,7 @@ def test_the_commit_of_a_copy_of_the_code_is_the_newest_that_holds_it(tmp_path: 
 
 def test_publishing_an_empty_folder_says_what_to_do(tmp_path: Path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UserError, match="holds no results"):
+    with pytest.raises(UserError, match="contains no results"):
         publish(tmp_path / "empty", tmp_path / "published")
 
 
@@ -308,7 +308,7 @@ def test_the_readme_keeps_everything_outside_the_marks(tmp_path: Path):
     renew_readme(readme, "new")
     assert readme.read_text() == f"# Title\n{BEGIN}\nnew\n{END}\nafter\n"
     readme.write_text("# no marks\n")
-    with pytest.raises(UserError, match="expected the marks"):
+    with pytest.raises(UserError, match="expected the markers"):
         renew_readme(readme, "new")
 
 

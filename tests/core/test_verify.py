@@ -50,7 +50,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_rows_recomputed_on_the_same_machine_are_equal_to_the_bit(tree: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["verify", "--results", str(tree), "--rows", "2"]) == 0
-    assert "2 equal to the bit, 0 within tolerance, 0 not confirmed" in capsys.readouterr().out
+    assert "2 bit-identical, 0 within tolerance, 0 not confirmed" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -88,7 +88,7 @@ ROW = {
         ({}, Verdict.EQUAL),
         ({"final_train_loss": "0.50001", "best_epoch": "9", "test_accuracy": "80.1"}, Verdict.CLOSE),
         ({"final_train_loss": "0.50001", "test_accuracy": str(81.0 - ACCURACY_TOLERANCE - 0.1)}, Verdict.DIFFERENT),
-        ({"test_accuracy": "80.9"}, Verdict.DIFFERENT),  # the loss is the same to the bit, so all the rest must be
+        ({"test_accuracy": "80.9"}, Verdict.DIFFERENT),  # the loss is bit-identical, so all other values must be
         ({"final_train_loss": "0.8"}, Verdict.DIFFERENT),
         ({"graph_sha256": "other", "final_train_loss": "0.50001"}, Verdict.DIFFERENT),
         ({"status": "diverged", "final_train_loss": "", "test_accuracy": ""}, Verdict.DIFFERENT),

@@ -47,7 +47,7 @@ def test_graph_and_split_follow_each_other(graph_file, tmp_path):
     assert np.bincount(graph.labels[split.train]).tolist() == [20] * 7
 
 
-def test_nell_gets_one_training_node_a_class_unless_told_otherwise(graph_file, tmp_path):
+def test_nell_gets_one_training_node_per_class_by_default(graph_file, tmp_path):
     command = [
         "split",
         "--graph",
@@ -96,7 +96,7 @@ def test_bad_synthetic_parameters_are_refused(tmp_path, text):
     assert main(["graph", "synthetic", "--parameters", text, "--out", str(tmp_path / "g.npz")]) == 2
 
 
-def test_no_light_verb_imports_torch():
+def test_no_light_command_imports_torch():
     verbs = ", ".join(f"cgnn.cli.{verb}" for verb in ("fetch", "graph", "split", "table", "convert"))
     code = f"import sys, {verbs}; assert not {{'torch', 'pandas', 'requests'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,4 +1,4 @@
-"""The whole NELL: its eighth file is not in the mirror, so one of the same shape is made up here."""
+"""The whole NELL: its eighth file is not in the mirror, so the tests generate one of the same shape."""
 
 import hashlib
 import struct

@@ -80,13 +80,13 @@ def test_an_error_that_stays_is_given_up_with_its_reason(web, tmp_path):
     assert not (tmp_path / "file").exists()
 
 
-def test_a_file_that_is_not_there_is_asked_for_once(web, tmp_path):
+def test_a_missing_file_is_requested_once(web, tmp_path):
     with pytest.raises(NetworkError, match="HTTP 404"):
         download(f"{web.url}/file", tmp_path / "file", **QUICK)
     assert len(web.requests) == 1
 
 
-def test_a_server_that_hangs_is_given_up_soon(web, tmp_path):
+def test_a_server_that_hangs_is_abandoned_soon(web, tmp_path):
     web.files["/file"], web.trouble["/file"] = BODY, ["hang"] * 9
     with pytest.raises(NetworkError, match="ReadTimeout"):  # the server would hang until the end of the test
         download(f"{web.url}/file", tmp_path / "file", attempts=2, **QUICK)
@@ -105,10 +105,10 @@ def test_a_server_that_sends_a_byte_now_and_then_is_given_up_at_the_deadline(web
 
 def test_more_bytes_than_expected_are_refused_announced_or_not(web, tmp_path):
     web.files["/file"] = BODY
-    with pytest.raises(NetworkError, match=r"1,024,000 bytes are announced, expected at most 1,000"):
+    with pytest.raises(NetworkError, match=r"announces 1,024,000 bytes, expected at most 1,000"):
         download(f"{web.url}/file", tmp_path / "file", max_bytes=1000, **QUICK)
     web.trouble["/endless"] = ["endless"]
-    with pytest.raises(NetworkError, match=r"more than 1,000,000 bytes arrived"):
+    with pytest.raises(NetworkError, match=r"more than the expected maximum of 1,000,000 bytes"):
         download(f"{web.url}/endless", tmp_path / "endless", max_bytes=1_000_000, **QUICK)
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) == 0
 

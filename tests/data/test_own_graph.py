@@ -130,8 +130,8 @@ CSR = {
             "features_indptr goes from 0 to 9, expected from 0 to 4",
         ),
         (CSR | {"features_indptr": np.array([1, 1, 2, 2, 4])}, "features_indptr goes from 1 to 4"),
-        (CSR | {"features_indptr": np.array([0, 3, 2, 2, 4])}, "features_indptr falls at entry 2"),
-        (CSR | {"features_indptr": np.array([0, 10**9, 2, 2, 4])}, "features_indptr falls at entry 2"),
+        (CSR | {"features_indptr": np.array([0, 3, 2, 2, 4])}, "features_indptr decreases at entry 2"),
+        (CSR | {"features_indptr": np.array([0, 10**9, 2, 2, 4])}, "features_indptr decreases at entry 2"),
         (CSR | {"features_indptr": np.array([0.0, 1, 2, 2, 4])}, "features_indptr is float64"),
         (CSR | {"features_indices": np.array([0, 1, 0, 2])}, r"features_indices\[3\] is column 2, expected 0 to 1"),
         (CSR | {"features_indices": np.array([0, -1, 0, 1])}, r"features_indices\[1\] is column -1"),
@@ -221,18 +221,18 @@ def test_a_graph_of_ones_own_cannot_take_the_name_of_a_built_in_dataset(tmp_path
 def test_a_graph_cannot_be_taken_for_another_dataset(tmp_path):
     save_graph(read_own("mine", written(tmp_path)), tmp_path / "g.npz")
     assert load_graph(tmp_path / "g.npz", dataset="mine").name == "mine"
-    with pytest.raises(UserError, match=r"g\.npz: this is the graph mine, but the dataset citeseer is asked for"):
+    with pytest.raises(UserError, match=r"g\.npz: this is the graph mine, but the dataset citeseer was requested"):
         load_graph(tmp_path / "g.npz", dataset="citeseer")
 
 
 def test_a_bad_row_pointer_is_an_error_and_not_a_crash_of_the_interpreter(tmp_path):
-    """In a process of its own: SciPy reads outside its buffers when nobody checks."""
+    """In a separate process, because SciPy reads outside its buffers without a check."""
     indptr = np.array([0, 10**9, -(10**9), 2, 4])
     path = written(tmp_path, **(CSR | {"features_indptr": indptr}))
     command = [sys.executable, "-m", "cgnn", "graph", "mine", "--path", str(path), "--out", str(tmp_path / "g.npz")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "features_indptr falls at entry 2" in done.stderr and "Traceback" not in done.stderr
+    assert "features_indptr decreases at entry 2" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_single_array_under_the_name_of_an_npz_is_recognised(tmp_path):
@@ -330,7 +330,7 @@ def test_a_damaged_graph_file_with_a_bad_row_pointer_is_refused(tmp_path):
         content = dict(arrays)
     content["features_indptr"][1] = 10**6
     np.savez(tmp_path / "g.npz", **content)
-    with pytest.raises(UserError, match=r"g\.npz: damaged \(features_indptr falls at entry 2"):
+    with pytest.raises(UserError, match=r"g\.npz: damaged \(features_indptr decreases at entry 2"):
         load_graph(tmp_path / "g.npz")
 
 
@@ -391,7 +391,7 @@ def test_weights_of_a_pyg_object_are_not_ignored_in_silence(data):
             from_pyg(data)
     data.edge_weight[:] = 1
     data.edge_weight[0] = 2
-    with pytest.raises(UserError, match=r"Data\.edge_weight: the workflow's models treat all edges alike"):
+    with pytest.raises(UserError, match=r"Data\.edge_weight: the workflow's models do not support edge weights"):
         from_pyg(data)
 
 

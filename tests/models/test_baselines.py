@@ -29,7 +29,7 @@ def x() -> Tensor:
 
 @pytest.fixture
 def edge_index() -> Tensor:
-    """A path, a triangle on its end, and node 6 alone."""
+    """A path, a triangle on its end, and the isolated node 6."""
     edges = torch.tensor([[0, 1, 2, 3, 3, 4], [1, 2, 3, 4, 5, 5]])
     return torch.cat([edges, edges.flip(0)], dim=1)
 

@@ -23,7 +23,7 @@ FEATURES, CLASSES = 5, 3
 TOLERANCE = {torch.float64: {"rtol": 1e-10, "atol": 1e-10}, torch.float32: {"rtol": 1e-4, "atol": 1e-5}}
 
 _ONE_WAY = torch.tensor([[0, 1, 2, 3, 3, 4, 0], [1, 2, 3, 4, 5, 5, 5]])
-#: Edge lists and numbers of nodes. Node 6 is alone; "parallel" has an edge twice and a self-loop.
+#: Edge lists and numbers of nodes. Node 6 is isolated; "parallel" has an edge twice and a self-loop.
 GRAPHS = {
     "undirected": (torch.cat([_ONE_WAY, _ONE_WAY.flip(0)], dim=1), 7),
     "directed": (_ONE_WAY, 7),

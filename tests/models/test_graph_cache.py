@@ -10,7 +10,7 @@ from cgnn.models.graph_cache import GraphCache
 
 
 class Counting:
-    """Sums its tensors and counts how often it was asked to."""
+    """Sums its tensors and counts how often it was called."""
 
     def __init__(self):
         self.cache, self.built = GraphCache(), 0

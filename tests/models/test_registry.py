@@ -201,13 +201,13 @@ def test_types_are_those_of_the_hyperparameters_that_the_model_reads() -> None:
 @pytest.mark.parametrize(
     ("model", "switches", "settings", "complaint"),
     [
-        ("gcn", [], ["t1"], r"--set t1: gcn does not read it; gcn reads lr, .*layers"),
-        ("cgnn", [], ["layers"], "--set layers: cgnn does not read it"),
+        ("gcn", [], ["t1"], r"--set t1: gcn does not use it; gcn uses lr, .*layers"),
+        ("cgnn", [], ["layers"], "--set layers: cgnn does not use it"),
         ("gcn", [], ["laers"], "--set: unknown hyperparameter 'laers'; did you mean layers"),
-        ("cgnn_appnp", ["derivative"], [], "--switch derivative: cgnn_appnp does not read it"),
-        ("gcn", ["alpha"], [], "--switch alpha: gcn does not read it; gcn reads features, optimizer, selection"),
-        ("cgnn", ["weight_clamp"], [], "--switch weight_clamp: cgnn does not read it"),
-        ("cgnn_discrete", ["solver"], [], "--switch solver: cgnn_discrete does not read it"),
+        ("cgnn_appnp", ["derivative"], [], "--switch derivative: cgnn_appnp does not use it"),
+        ("gcn", ["alpha"], [], "--switch alpha: gcn does not use it; gcn uses features, optimizer, selection"),
+        ("cgnn", ["weight_clamp"], [], "--switch weight_clamp: cgnn does not use it"),
+        ("cgnn_discrete", ["solver"], [], "--switch solver: cgnn_discrete does not use it"),
     ],
 )
 def test_a_setting_that_changes_nothing_is_refused(

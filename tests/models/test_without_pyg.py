@@ -13,7 +13,7 @@ from cgnn.models.gat import with_self_loops
 from cgnn.models.gcn_layer import gcn_norm
 from cgnn.models.sparse_layer import glorot
 
-#: Directed, with an edge twice, a self-loop at node 2, and node 5 alone.
+#: Directed, with an edge twice, a self-loop at node 2, and node 5 is isolated.
 EDGES, NODES = torch.tensor([[0, 1, 2, 3, 0, 2, 0], [1, 2, 3, 4, 4, 2, 1]]), 6
 
 

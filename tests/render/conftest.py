@@ -1,4 +1,4 @@
-"""One made-up results tree for all tests of this folder."""
+"""One synthetic results tree for all tests in this folder."""
 
 import sys
 from pathlib import Path

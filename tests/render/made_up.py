@@ -1,6 +1,6 @@
-"""A made-up results tree, seeded and of the right schema, to draw and judge before real runs exist.
+"""A synthetic results tree, seeded and of the right schema, to draw and judge before real runs exist.
 
-Its accuracies are the paper's own means with noise, so that every cell has something to stand beside; its
+Its accuracies are the paper's own means with noise, so that every cell can be compared; its
 profiles, trials and curves have the right shape and no meaning. Never shown as a result.
 """
 
@@ -51,7 +51,7 @@ def rows(
     status: str = "diverged",
     **hyperparameters: object,
 ) -> pd.DataFrame:
-    """One row a value; None is a run that ended with ``status``."""
+    """One row per value; None is a run that ended with ``status``."""
     switches = fidelity or PRESETS[preset_name]
     records = []
     for replica, value in enumerate(values):

@@ -1,4 +1,4 @@
-"""Figures: all formats, the same bytes each time, legible, told apart without colour, and separate in the DAG."""
+"""Figures: all formats, the same bytes each time, legible, distinguishable without colour, and separate in the DAG."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The rebuilt paper: compiles, repeats to the byte, and has no number of its own."""
+"""The reproduced paper compiles, is byte-identical each time, and contains no hard-coded numbers."""
 
 import json
 import re
@@ -87,7 +87,7 @@ def test_a_small_budget_is_called_a_preview_and_gets_no_findings(tmp_path):
 def test_the_papers_budget_is_no_preview():
     whole = made_up.runs(("cora",))
     assert preview_text(whole) is None
-    assert preview_text(whole[whole["split_kind"] == "fixed"]) is None  # nothing is said about what was not run
+    assert preview_text(whole[whole["split_kind"] == "fixed"]) is None  # nothing is reported about what was not run
     small = whole[whole["replica"] < 3].assign(epochs=40)
     assert preview_text(small) == "preview: 40 epochs, 3 seeds, 3 random splits"
 

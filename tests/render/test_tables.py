@@ -146,7 +146,7 @@ def test_a_cells_keys_find_exactly_its_rows(tmp_path):
         assert chosen["test_accuracy"].mean() == pytest.approx(cell.numbers["value"])
 
 
-def test_residual_depths_stand_beside_the_papers(tmp_path):
+def test_residual_depths_are_next_to_the_papers(tmp_path):
     parts = [rows("cora", "gcn_residual", exact_sample(77.0, 1.0, 10), layers=n, variant=f"layers-{n}") for n in (2, 4)]
     table = gcn_residual.build(summarised(tmp_path, *parts), made_up.REPORTED)
     assert [row.label for row in table.rows] == ["2 layers", "4 layers"]  # no row that was not run

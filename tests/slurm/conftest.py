@@ -61,7 +61,7 @@ def cluster() -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Project:
-    """A copy of the project with a config of its own: a test may edit its code."""
+    """A copy of the project with a separate config, so that a test may edit its code."""
 
     folder: Path
     started: list[subprocess.Popen] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Project:
 
     def start(self, command: list[str]) -> subprocess.Popen:
         with open(self.folder / "output.log", "w") as log:
-            # In a session of its own: snakemake may signal its whole process group, which would be the tests'.
+            # In a separate session: snakemake may signal its whole process group, which would be the tests'.
             process = subprocess.Popen(
                 command,
                 cwd=self.folder,

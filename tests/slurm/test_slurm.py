@@ -1,4 +1,4 @@
-"""The real DAG on a real Slurm: it completes, whatever happens to its jobs, with the results of a local run.
+"""The real DAG on a real Slurm: it completes in spite of failures of its jobs, with the results of a local run.
 
 The first two run in CI: sbatch, GPUs, scancel. The others run with ``pytest -m slurm_full tests/slurm``. All of them
 skip where no test cluster can be brought up (root and Debian's Slurm packages), and say so.
@@ -127,7 +127,7 @@ def test_the_dag_runs_through_sbatch_with_the_results_of_a_local_run(copy_projec
     ]
     assert {job["state"] for job in jobs} == {"COMPLETED"}
     assert {job["account"] for job in jobs} == {"paper"}
-    # Each asked for a GPU, in the partition that has them, and the training was shown one.
+    # Each job requested a GPU in the right partition, and the training could see one.
     assert {job["partition"] for job in jobs} == {"gpu"}
     assert all("gres/gpu=1" in job["tres"] for job in jobs)
     assert training["CUDA_VISIBLE_DEVICES"] in ("0", "1")
@@ -268,7 +268,7 @@ def test_editing_the_project_while_jobs_wait_does_not_change_what_they_run(copy_
 @pytest.mark.slurm_full
 @pytest.mark.timeout(900)
 def test_jobs_need_no_network_and_no_data_source(copy_project, mirror):
-    """Real data, and jobs in a network namespace of their own: they have not even a loopback."""
+    """Real data, and jobs in a separate network namespace without even a loopback."""
     config = SMALL | {"datasets": {"citeseer": False, "pubmed": False}}
     project = copy_project(config)
     put_first(
@@ -302,8 +302,8 @@ def test_the_whole_dag_completes_on_the_cluster_and_leaves_nothing_to_do(copy_pr
         "draw_figure",
         "compile_paper",
     }
-    assert rules["measure_convergence"]["partition"] == "main"  # it needs no GPU and asks for none
-    assert int(rules["measure_profile"]["cpus"]) == os.cpu_count()  # alone on its node
+    assert rules["measure_convergence"]["partition"] == "main"  # it neither needs nor requests a GPU
+    assert int(rules["measure_profile"]["cpus"]) == os.cpu_count()  # the only job on its node
     assert "Nothing to be done" in project.run(project.snakemake("--cores", "1"))
 
 

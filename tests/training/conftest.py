@@ -27,7 +27,7 @@ def small_file(small_graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture
 def train(small_file: Path, tmp_path: Path) -> Callable[..., Path]:
-    """``train("--model", "gcn")`` runs the verb on the small graph and gives the path of runs.csv."""
+    """``train("--model", "gcn")`` runs the command on the small graph and returns the path of runs.csv."""
 
     def run(*arguments: str, out: str = "runs.csv", expect: int = 0) -> Path:
         words = ["train", "--dataset", "small", "--graph", str(small_file), "--out", str(tmp_path / out), *arguments]

@@ -97,12 +97,12 @@ def test_rows_of_another_training_are_never_overwritten(
     before = train("--model", "gcn", "--replicas", "0:2", *QUICK).read_bytes()
     for arguments in (("--model", "cgnn"), ("--model", "gcn", "--replicas", "2:3"), ("--model", "gcn")):
         out = train(*arguments, *QUICK, expect=2)
-        assert "it holds a row of another training" in capsys.readouterr().err
+        assert "it has a row of another training" in capsys.readouterr().err
         assert out.read_bytes() == before
     assert train("--model", "gcn", "--replicas", "0:2", *QUICK).read_bytes() == before, "the same command may repeat"
 
 
-def test_times_stand_beside_the_rows(train: Callable[..., Path]) -> None:
+def test_times_are_in_a_file_next_to_the_rows(train: Callable[..., Path]) -> None:
     out = train("--model", "gcn", "--replicas", "0:2", *QUICK)
     times = rows(out.with_suffix(".seconds.csv"))
     assert [row["replica"] for row in times] == ["0", "1"]
@@ -144,7 +144,7 @@ def test_a_journal_of_other_settings_is_not_used(train: Callable[..., Path], tmp
     assert journal.find(0, {"lr": 0.1, "code_fingerprint": "b"}) is None
 
 
-def test_code_that_is_not_what_the_dag_asked_for_is_refused(
+def test_code_that_differs_from_the_planned_code_is_refused(
     train: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     from cgnn.paper.fidelity import preset
@@ -187,13 +187,13 @@ def test_the_last_line_sums_up(train: Callable[..., Path], capsys: pytest.Captur
         (("--model", "cgn"), "found 'cgn'; did you mean cgnn?"),
         (("--model", "gcn", "--preset", "best"), "preset: found 'best'"),
         (("--model", "cgnn", "--switch", "alpha=3"), "switch alpha: found '3'"),
-        (("--model", "gcn", "--set", "depth=3"), "--set: unknown hyperparameter 'depth'; there are lr"),
+        (("--model", "gcn", "--set", "depth=3"), "--set: unknown hyperparameter 'depth'; expected one of lr"),
         (("--model", "gcn", "--replicas", "5:5"), "--replicas: found '5:5'"),
         (("--model", "gcn", "--device", "gpu"), "device: found 'gpu'"),
         (("--model", "gcn", "--hyperparameters", "no.yaml"), "no.yaml: no such file"),
         (("--model", "cgnn_weight", "--split", "random"), "prints no hyperparameters for cgnn_weight"),
-        (("--model", "gcn", "--set", "t1=3"), "--set t1: gcn does not read it"),
-        (("--model", "gcn", "--switch", "alpha=tabulated"), "--switch alpha: gcn does not read it"),
+        (("--model", "gcn", "--set", "t1=3"), "--set t1: gcn does not use it"),
+        (("--model", "gcn", "--switch", "alpha=tabulated"), "--switch alpha: gcn does not use it"),
     ],
 )
 def test_mistakes_are_named(

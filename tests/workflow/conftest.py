@@ -15,7 +15,7 @@ import yaml
 REPOSITORY = Path(__file__).parents[2]
 PARTS = ("cgnn", "paper", "workflow", "profiles", "Snakefile", "config.yaml", "environment.yml", "CITATION.cff")
 
-#: Outputs beside the one a job is known by.
+#: Outputs besides the one that identifies a job.
 SECONDARY = re.compile(
     r"\d\.seconds\.csv$|trials\.seconds\.csv$|\d\.npz$|best\.yaml$|/plots/|^paper_data"
     r"|^tables/.*\.(md|tex|json)$|^figures/.*\.(pdf|png|json)$"
@@ -74,12 +74,12 @@ TINY = {
 
 @dataclass(frozen=True)
 class Project:
-    """A copy of the project in a folder of its own, with an overlay called tiny.yaml."""
+    """A copy of the project in a separate folder, with an overlay called tiny.yaml."""
 
     path: Path
 
     def configure(self, **changes) -> None:
-        """Lay changes over tiny.yaml; a dotted name reaches inside, written with two underscores."""
+        """Apply changes to tiny.yaml; two underscores in a name mean a nested key."""
         config = yaml.safe_load((self.path / "tiny.yaml").read_text())
         for name, value in changes.items():
             *parents, last = name.split("__")
@@ -109,7 +109,7 @@ class Project:
         )
 
     def start(self, *arguments: str) -> subprocess.Popen:
-        """In a process group of its own, so that a test can end it with all its children."""
+        """In a separate process group, so that a test can end it with all its children."""
         return subprocess.Popen(
             self.command(*arguments),
             cwd=self.path,

@@ -1,4 +1,4 @@
-"""The cover of replicas by files: everything once, nothing that exists anew."""
+"""The cover of replicas by files: every replica once, and no existing one again."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +16,7 @@ def test_every_wanted_replica_is_held_exactly_once(replicas, size, finished, beg
 
 
 @given(st.integers(1, 30), st.integers(1, 12), folders, folders)
-def test_new_chunks_are_no_larger_than_asked(replicas, size, finished, begun):
+def test_new_chunks_are_no_larger_than_requested(replicas, size, finished, begun):
     for chunk in cover(replicas, size, finished, begun):
         assert len(chunk) <= size or chunk in finished or chunk in begun
 

@@ -54,7 +54,10 @@ def test_the_configs_that_come_with_the_project_are_good(name):
             ["search.spaces.gcn.lr", "'unifrm(0, 1)'", "uniform"],
         ),
         ({"search": {"trials": 0}}, ["search.trials", "0", "at least 1"]),
-        ({"sweeps": {"layers": {"models": ["cgnn"]}}}, ["sweeps.layers.models", "cgnn has t1, not layers"]),
+        (
+            {"sweeps": {"layers": {"models": ["cgnn"]}}},
+            ["sweeps.layers.models", "cgnn can be swept over t1, not over layers"],
+        ),
         ({"sweeps": {"datasets": ["pubmet"]}}, ["sweeps.datasets", "did you mean pubmed?"]),
         (
             {"fidelity": {"variants": {"paper": {"switches": {"alpha": "tabled"}}}}},
@@ -134,9 +137,9 @@ def written(folder, name, text):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("protocol:\n  seeds: 1\n  epochs: 3\n  seeds: 2\n", r"line 4: .*'seeds' stands twice, first in line 2"),
-        ("results: a\ncache: b\nresults: c\n", r"line 3: .*'results' stands twice, first in line 1"),
-        ("datasets: {cora: true, cora: false}\n", r"line 1: .*'cora' stands twice"),
+        ("protocol:\n  seeds: 1\n  epochs: 3\n  seeds: 2\n", r"line 4: .*'seeds' occurs twice, first in line 2"),
+        ("results: a\ncache: b\nresults: c\n", r"line 3: .*'results' occurs twice, first in line 1"),
+        ("datasets: {cora: true, cora: false}\n", r"line 1: .*'cora' occurs twice"),
         ("results: a\nsearch: {trials: 3\nresidual: 4\n", r"line 3: not valid YAML"),
         ("results: a\n\tcache: b\n", r"line 2: not valid YAML: .*'\\t'"),
         ("? [a, b]\n: 3\n", r"line 1: not valid YAML: found unhashable key"),
@@ -220,7 +223,7 @@ def test_the_config_for_ones_own_graph_needs_only_a_path(own_graph):
     config = overlay(config, {"datasets": {"mine": {"path": str(own_graph / "plain.npz")}}})
     validate(config)
     assert active_datasets(config) == ["mine"]
-    # Every section but experiments asks for nothing.
+    # Every section except experiments is empty.
     for section in ("sweeps", "profiles", "fidelity", "curves"):
         assert config[section]["datasets"] == []
     assert [block["splits"] for block in active(config["experiments"]).values()] == [["random"]]

@@ -1,4 +1,4 @@
-"""Measured seconds count as they are, what is missing by the epochs that were timed, and what is unknown is said."""
+"""Finished work counts with its measured seconds, missing work by timed epochs; unknown times are reported."""
 
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def test_measured_and_expected_seconds_add_up(config: dict, tmp_path: Path) -> N
     assert citeseer.expected is None and citeseer.missing_epochs == 400
     text = summary(found, cores=2)
     assert "not included: 550 epochs" in text  # Citeseer's, and the residual GCN's 3 × 50
-    assert "0.0 core-hours in all" in text
+    assert "0.0 core-hours in total" in text
     assert time_left(found, cores=2).startswith("4 trainings and searches left")
 
 

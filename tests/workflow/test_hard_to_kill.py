@@ -32,7 +32,7 @@ def journal(project) -> list[Path]:
     return sorted(project.path.glob(f"{CHUNK}.journal/[0-9]*.json"))
 
 
-def kill_verb(process: subprocess.Popen, verb: str) -> None:
+def kill_command(process: subprocess.Popen, verb: str) -> None:
     """kill -9 of the Python process that runs `cgnn VERB` below the given snakemake."""
     found = [
         child
@@ -50,9 +50,11 @@ def long_training(project):
 
 
 def undisturbed(project, target: str, tmp_path: Path) -> bytes:
-    """The same target made in peace, in another folder."""
+    """The same target without an interruption, in another folder."""
     other = type(project)(tmp_path / "undisturbed")
-    shutil.copytree(project.path, other.path, symlinks=True, ignore=shutil.ignore_patterns("results", ".snakemake"))
+    shutil.copytree(project.path, other.path, symlinks=True)
+    shutil.rmtree(other.path / "results")
+    shutil.rmtree(other.path / ".snakemake")
     done = other.snakemake(target)
     assert done.returncode == 0, done.stdout
     return (other.path / target).read_bytes()
@@ -62,7 +64,7 @@ def test_a_killed_training_keeps_its_finished_replicas_and_ends_with_the_same_ro
     long_training(project)
     process = project.start(CHUNK)
     wait_for(lambda: len(journal(project)) >= 2)
-    kill_verb(process, "train")
+    kill_command(process, "train")
     output = process.communicate()[0]
     assert process.returncode != 0 and "train runs/synthetic/random/cgnn" in output and "python -m cgnn train" in output
     kept = {path.name: path.stat().st_mtime_ns for path in journal(project)}
@@ -70,7 +72,7 @@ def test_a_killed_training_keeps_its_finished_replicas_and_ends_with_the_same_ro
     again = project.snakemake(CHUNK)
     assert again.returncode == 0, again.stdout
     log = (project.path / RESULTS / "logs/runs/synthetic/random/cgnn/released/published/0-3.log").read_text()
-    assert f"{len(kept)} of 4 replicas were finished before" in log
+    assert f"{len(kept)} of 4 replicas were already finished" in log
     assert not journal(project)
     assert (project.path / CHUNK).read_bytes() == undisturbed(project, CHUNK, tmp_path)
 
@@ -88,7 +90,7 @@ def test_a_killed_snakemake_goes_on_after_the_unlock_that_its_message_names(proj
     again = project.snakemake(CHUNK)
     assert again.returncode == 0, again.stdout
     log = (project.path / RESULTS / "logs/runs/synthetic/random/cgnn/released/published/0-3.log").read_text()
-    assert f"{kept} of 4 replicas were finished before" in log
+    assert f"{kept} of 4 replicas were already finished" in log
     assert (project.path / CHUNK).read_bytes() == undisturbed(project, CHUNK, tmp_path)
 
 
@@ -97,7 +99,7 @@ def test_a_killed_search_goes_on_with_the_next_trial_and_finds_the_same_best(pro
     progress = project.path / SEARCH / "store/progress.json"
     process = project.start(f"{SEARCH}/best.yaml")
     wait_for(progress.is_file)
-    kill_verb(process, "search")
+    kill_command(process, "search")
     assert process.communicate() and process.returncode != 0
     finished = int(progress.read_text().split('"finished": ')[1].split(",")[0])
     again = project.snakemake(f"{SEARCH}/best.yaml")
@@ -121,7 +123,7 @@ def test_two_snakemakes_at_once_do_not_disturb_each_other(project):
     assert len(list(csv.DictReader((project.path / CHUNK).open()))) == 4
 
 
-def test_a_truncated_result_is_named_and_computed_anew_once_deleted(finished):
+def test_a_truncated_result_is_named_and_recomputed_once_deleted(finished):
     chunk = finished.path / RESULTS / "runs/synthetic/fixed/gcn/released/search/0-1.csv"
     before, table = chunk.read_bytes(), (finished.path / RESULTS / "tables/fixed_splits.csv").read_bytes()
     chunk.write_bytes(before[: len(before) // 2])
@@ -137,7 +139,7 @@ def test_a_truncated_result_is_named_and_computed_anew_once_deleted(finished):
     assert (finished.path / RESULTS / "tables/fixed_splits.csv").read_bytes() == table
 
 
-def test_a_corrupted_graph_is_named_and_made_anew_once_deleted(finished):
+def test_a_corrupted_graph_is_named_and_rebuilt_once_deleted(finished):
     graph = finished.path / RESULTS / "data/synthetic/graph.npz"
     before = graph.read_bytes()
     damaged = bytearray(before)
@@ -155,7 +157,7 @@ def test_a_corrupted_graph_is_named_and_made_anew_once_deleted(finished):
 
 @pytest.fixture
 def mounted(project):
-    """The project's results on a small file system of their own."""
+    """The project's results on a separate small file system."""
     folder = project.path / "results"
     folder.mkdir()
 

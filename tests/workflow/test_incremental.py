@@ -1,4 +1,4 @@
-"""What a change reruns, to the exact job: dry runs on a finished tree."""
+"""Exactly which jobs a change reruns: dry runs on a finished tree."""
 
 import os
 import shutil

@@ -62,7 +62,7 @@ def test_splits_are_requested_where_something_uses_them(paper):
 
 def test_every_target_has_files_and_a_training_that_is_not_planned_is_refused(paper):
     assert all(paper.targets.values())
-    with pytest.raises(UserError, match="the config asks for no such training"):
+    with pytest.raises(UserError, match="the config has no such training"):
         paper.training("runs/cora/fixed/gcm/released/published")
 
 

@@ -1,4 +1,4 @@
-"""A graph of one's own goes through the workflow, under any file name, and is never taken from a stale file."""
+"""The user's own graph runs through the workflow under any file name, and is never read from a stale file."""
 
 import os
 import shutil

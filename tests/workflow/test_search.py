@@ -26,7 +26,7 @@ SPACE = space_of(lr="loguniform(1e-3, 1e-2)", t1="uniform(5, 25, discrete=True)"
 
 
 def accuracy(params):
-    """A made-up objective with its best at t1 = 12."""
+    """A synthetic objective with its best at t1 = 12."""
     return 80.0 - abs(params["t1"] - 12) + 0.1 * (params["hidden"] == 32)
 
 
@@ -38,7 +38,7 @@ def outcome(job, fails=()):
 
 
 def run(folder, trials, seen=None, fails=(), space=SPACE, identity=None, batch=1, count=3, replicas=2, give=outcome):
-    """Search with a made-up objective; ``batch`` workers at a time, whose results arrive in reverse order.
+    """Search with a synthetic objective; ``batch`` workers at a time, whose results arrive in reverse order.
 
     ``seen`` receives the trials of round one, then (trial, replica) of round two.
     """

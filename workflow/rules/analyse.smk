@@ -13,7 +13,7 @@ localrules:
 
 
 rule collect_rows:
-    """Concatenate the rows of many jobs; refuses damaged rows and rows that do not belong together."""
+    """Concatenate the rows of many jobs; refuse damaged rows and rows that do not belong together."""
     input:
         lambda w: OUT.collected[w.aggregate],
     output:
@@ -36,7 +36,7 @@ rule collect_rows:
 
 
 rule measure_convergence:
-    """How H(t) approaches the fixed points of Propositions 2 and 4, on a part of a real graph."""
+    """Compute how H(t) approaches the fixed points of Propositions 2 and 4, on a part of a real graph."""
     input:
         graph=f"{R}/data/{'cora' if 'cora' in DATASETS else DATASETS[0]}/graph.npz",
     output:
@@ -57,7 +57,7 @@ rule measure_convergence:
 
 
 rule copy_bench:
-    """The results of `make bench`, which is no part of the workflow, beside the results that use them."""
+    """Copy the results of `make bench`, which is not part of the workflow, to the results that use them."""
     input:
         BENCH,
     output:
@@ -73,7 +73,7 @@ rule copy_bench:
 
 
 rule summarise_runs:
-    """Mean, deviation and interval of each cell, and its difference to the paper's value."""
+    """Compute mean, deviation and interval of each cell, and its difference from the paper's value."""
     input:
         runs=f"{R}/runs.csv",
         reported=REPORTED,
@@ -93,7 +93,7 @@ rule summarise_runs:
 
 
 rule judge_claims:
-    """The claims of the paper, each with its verdict and evidence."""
+    """Judge the claims of the paper; each has a verdict and evidence."""
     input:
         unpack(lambda w: OUT.claims_inputs),
     output:

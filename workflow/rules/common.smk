@@ -1,4 +1,4 @@
-"""Loads and checks the config, freezes the code, and sets what all rules share."""
+"""Load and validate the config, freeze the code, and define what all rules share."""
 
 import json
 import os
@@ -36,7 +36,7 @@ except UserError as error:
 config["results"] = config["results"].rstrip("/")
 JOBS = config["jobs"]
 DATASETS = active_datasets(config)
-# Decided here and frozen with the config: on a cluster's node other GPUs are visible than where the run was started.
+# Resolved here and frozen with the config, because a cluster node may have other GPUs than this machine.
 JOBS["gpu_request"] = resources.gpu_request(JOBS, len(visible_gpus()))
 GPU = resources.gpu_resources(JOBS)
 MEMORY_LIMIT = f"--memory-limit {JOBS['memory_limit_mb']}" if JOBS["memory_limit_mb"] else ""
@@ -44,7 +44,7 @@ workflow.global_resources.setdefault("gpu", max(1, len(visible_gpus())))
 workflow.global_resources.setdefault("profiler", 1)
 
 OUT = outputs_of(config)
-R = config["results"]  # without braces, which Snakemake would read as wildcards: validate refuses them
+R = config["results"]  # validate refuses braces, which Snakemake would read as wildcards
 
 FROZEN = frozen_path(CODE, config["results"], config) if workflow.is_main_process else CODE
 if workflow.is_main_process:
@@ -61,7 +61,7 @@ shell.prefix(
     f"set -euo pipefail; export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH "
     f"PYTHONPATH={shlex.quote(str(FROZEN))} PYTHONSAFEPATH=1 PYTHONUNBUFFERED=1 PYTHONUTF8=1; "
 )
-# The logger of `make quick` prints what a job has found from its log; without it one line goes to the terminal as well.
+# The logger of `make quick` prints a job's result from its log; without that logger, jobs print one line themselves.
 LOGGED = "> {log:q} 2>&1" if "CGNN_LOGGER" in os.environ else "2> {log:q} | tee -a {log:q}"
 
 
@@ -94,7 +94,7 @@ onsuccess:
 
 onerror:
     if Path(config["results"]).is_dir() and shutil.disk_usage(config["results"]).free < 2**20:
-        # The logs are cut short then, so no job can say it.
+        # On a full disk the logs are truncated, so no job can report it.
         print(f"The disk that holds {config['results']} is full (No space left on device).", file=sys.stderr)
     print(
         "Some jobs failed; finished results are kept. Each failure above shows the end of its log and, under `shell:`, "

@@ -6,7 +6,7 @@ Needs: the network, a mirror or a full cache. Makes: data/{dataset}/graph.npz, s
 from cgnn.pipeline import data as dataset_jobs
 
 
-# Seconds each, and the first needs the network, which a cluster's nodes may not have.
+# These rules take seconds, and the first needs the network, which cluster nodes may not have.
 localrules:
     fetch_dataset,
     assemble_graph,
@@ -14,7 +14,7 @@ localrules:
 
 
 rule fetch_dataset:
-    """Bring the source files into the cache, each checked by its sha256, and record where they came from."""
+    """Fetch the source files into the cache, verify their sha256, and record where they came from."""
     output:
         manifest=f"{R}/data/{{dataset}}/raw.json",
     log:
@@ -33,7 +33,7 @@ rule fetch_dataset:
 
 
 rule assemble_graph:
-    """Make one graph.npz of the source files, of your own npz, or of the parameters of a generated graph."""
+    """Write one graph.npz from the source files, your own npz, or the parameters of a synthetic graph."""
     input:
         lambda w: dataset_jobs.raw_input(config, w.dataset),
     output:
@@ -59,7 +59,7 @@ rule assemble_graph:
 
 
 rule make_split:
-    """The fixed split of the graph, or one drawn by the rule in its name."""
+    """Write the fixed split of the graph, or one drawn by the rule in its name."""
     input:
         graph=f"{R}/data/{{dataset}}/graph.npz",
     output:

@@ -1,4 +1,4 @@
-"""What a reader looks at: tables, figures, the PDF and the page.
+"""Tables, figures, the PDF and the page.
 
 Needs: the aggregates, paper/reported.yaml, paper/paper.typ. Makes: tables/, figures/, paper.pdf, index.html.
 """
@@ -12,7 +12,7 @@ localrules:
 
 
 rule build_table:
-    """One table, ours beside the paper's, as CSV, Markdown, LaTeX and JSON."""
+    """Write one table with our numbers next to the paper's, as CSV, Markdown, LaTeX and JSON."""
     input:
         unpack(lambda w: OUT.inputs(TABLES[w.table])),
     output:
@@ -41,7 +41,7 @@ rule build_table:
 
 
 rule draw_figure:
-    """One figure as PDF, SVG and PNG, with its caption as JSON."""
+    """Draw one figure as PDF, SVG and PNG, with its caption as JSON."""
     input:
         unpack(lambda w: OUT.inputs(FIGURES[w.figure])),
     output:
@@ -70,7 +70,7 @@ rule draw_figure:
 
 
 rule compile_paper:
-    """The rebuilt paper as a PDF: every number in it comes from the results."""
+    """Compile the reproduced paper as a PDF; every number in it comes from the results."""
     input:
         lambda w: [*OUT.table_files, *OUT.figure_files, *OUT.numbers],
         source="paper/paper.typ",
@@ -98,7 +98,7 @@ rule compile_paper:
 
 
 rule write_scorecard:
-    """One self-contained page: claims, tables down to their rows, figures, search plots."""
+    """Write one self-contained page: claims, tables with their rows, figures, search plots."""
     input:
         lambda w: [*OUT.table_files, *OUT.figure_files, *OUT.numbers],
         [*PAGE_FILES, "CITATION.cff"],

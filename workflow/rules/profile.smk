@@ -6,7 +6,7 @@ own. The rule takes every core and the `profiler` resource, so nothing else runs
 
 
 def profile_epochs(wildcards):
-    """Epochs that are timed and warm-up epochs: a method's own, else the section's and the command's default."""
+    """Timed epochs and warm-up epochs: those of the method, else those of the section and the command's default."""
     section = config["profiles"]
     own = section["methods"][wildcards.method]
     epochs = f"--epochs {own.get('epochs', section['epochs'])}"
@@ -14,7 +14,7 @@ def profile_epochs(wildcards):
 
 
 rule measure_profile:
-    """One method at one depth or ending time, alone on the machine; medians over a few epochs after a warm-up."""
+    """Measure one method at one depth or ending time, with nothing else running; medians over a few epochs."""
     input:
         graph=f"{R}/data/{{dataset}}/graph.npz",
         split=f"{R}/splits/{{dataset}}/fixed.json",
@@ -24,7 +24,7 @@ rule measure_profile:
         f"{R}/logs/profiles/{{dataset}}-{{method}}-{{value}}.log",
     conda:
         "../../environment.yml"
-    # Every core of this machine; on a cluster the slurm profile asks for a node of its own instead.
+    # All cores of this machine; on a cluster the slurm profile requests an exclusive node instead.
     threads: (workflow.resource_settings.cores or 1) if workflow.is_main_process else 1
     resources:
         **GPU,

@@ -12,7 +12,7 @@ PLOTS = ("parallel_coordinates", "regret", "lpi")
 
 
 def search_splits(wildcards):
-    """The fixed split, or splits of the search's own: one for round one and one per replica of round two."""
+    """The fixed split, or separate splits for the search: one for round one and one per replica of round two."""
     count = config["search"]["replicas"] + 1
     names = ["fixed"] if wildcards.split_kind == "fixed" else [f"search{i:02d}" for i in range(count)]
     return [f"{config['results']}/splits/{wildcards.dataset}/{name}.json" for name in names]
@@ -53,7 +53,7 @@ rule search_hyperparameters:
         epochs=lambda w: config["search"]["epochs"].get(w.dataset, config["search"]["epochs"]["default"]),
         space=lambda w: [f"{name}~{prior}" for name, prior in config["search"]["spaces"][w.model].items()],
         limit=MEMORY_LIMIT,
-        # The values of hyperparameters without a prior: a corrected digit in paper/reported.yaml reruns the search.
+        # Values of hyperparameters without a prior, so that a correction in paper/reported.yaml reruns the search.
         settings=lambda w: json.dumps(to_mapping(starting_values(w.dataset, w.split_kind, w.model))),
         code=lambda w: provenance.model_fingerprint("search", w.model, preset(w.preset)),
     message:

@@ -92,7 +92,7 @@ def _close(label: str, gap: Difference) -> Comparison:
 
 
 def close_outcome(gap: Difference, p: float, margin: float) -> Outcome:
-    """Contradicted only where the opposite is seen: the interval excludes 0 and the estimate is beyond the margin."""
+    """Contradicted only if the data shows the opposite: the interval excludes 0 and the estimate exceeds the margin."""
     if p < SIGNIFICANCE:
         return Outcome.PASSED
     beyond = abs(gap.estimate) > margin and (gap.low > 0 or gap.high < 0)
@@ -106,7 +106,7 @@ def _main(parts: Sequence[Part]) -> list[Comparison]:
 def _parts(
     evidence: Evidence, split_kinds: tuple[str, ...], ours: str, rivals: tuple[str, ...], test: Test
 ) -> list[Part]:
-    """One part per protocol and split kind that the runs hold, the main protocol first."""
+    """One part per protocol and split kind found in the runs, the main protocol first."""
     runs = evidence.runs
     if runs is None or runs.empty:
         return [Part(Scope(), (), ("all datasets (no runs)",))]
@@ -132,7 +132,7 @@ def _part(
     main: bool,
     name_kind: bool,
 ) -> Part:
-    """Each dataset's comparison of ``ours`` with each rival; what could not be compared is named with its reason."""
+    """Compare ``ours`` with each rival on each dataset; list the comparisons that are not possible, with the reason."""
     comparisons: list[Comparison] = []
     missing: list[str] = []
     rows = protocol.of(runs)

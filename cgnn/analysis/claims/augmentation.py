@@ -34,7 +34,7 @@ NO_PAIRS = "no runs that differ in augmentation alone"
 
 @dataclass(frozen=True)
 class Pair:
-    """Runs of one dataset, model and setting of the other switches, with the doubled state and without."""
+    """Runs with and without the doubled state, for one dataset, model and setting of the other switches."""
 
     label: str
     with_zeros: pd.DataFrame
@@ -114,7 +114,7 @@ def _spread(pair: Pair) -> Comparison | None:
 
 
 def _diverged(pairs: list[Pair]) -> Comparison:
-    """Exact McNemar: of the pairs of which one run diverged, in how many was it the one with augmentation?"""
+    """Exact McNemar: of the pairs in which one run diverged, in how many was it the one with augmentation?"""
     only_with = only_without = count = with_zeros = without = 0
     for pair in pairs:
         left, right = (
@@ -145,7 +145,7 @@ def _decided_by_holm(item: Comparison) -> Comparison:
 
 
 def _pairs(rows: pd.DataFrame | None) -> list[Pair]:
-    """Every dataset, model and setting of the other switches that was run with augmentation and without."""
+    """Every dataset, model and setting of the other switches that was run both with and without augmentation."""
     if rows is None or rows.empty or not {"sw_augmentation", "seed"} <= set(rows.columns):
         return []
     switches = [name for name in rows.columns if name.startswith("sw_") and name != "sw_augmentation"]

@@ -1,4 +1,4 @@
-"""What every claim's test is made of: the evidence it may use, its comparisons, and how they give a verdict."""
+"""The parts of every claim's test: the evidence it may use, its comparisons, and how they give a verdict."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ CLOSE = 1.0  # points: less than this is no lead worth claiming; the paper's own
 
 
 class Verdict(StrEnum):
-    """What the results say about a claim. Each value is printed as it stands."""
+    """What the results say about a claim. Each value is printed verbatim."""
 
     REPRODUCED = "reproduced"
     PARTLY = "partly"
@@ -88,7 +88,7 @@ class Comparison:
     n_a: int = 0
     n_b: int = 0
     p_holm: float = math.nan
-    note: str = ""  # for readers; no code looks into it
+    note: str = ""  # for readers; no code parses it
     details: Mapping[str, float | str | bool] = field(default_factory=dict)
 
     @property
@@ -97,14 +97,14 @@ class Comparison:
 
     @property
     def outcome_holm(self) -> Outcome:
-        """The outcome if p were adjusted by Holm: what no longer passes had too few runs for that."""
+        """The outcome if p is adjusted by Holm; a comparison that then no longer passes has too few runs."""
         fails = self.passed and self.p_holm >= SIGNIFICANCE
         return Outcome.TOO_FEW_RUNS if fails else self.outcome
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The protocol of one judgement; a field that makes no difference to the claim stays empty."""
+    """The protocol of one verdict; a field that does not matter for the claim stays empty."""
 
     preset: str = ""
     hyperparameter_source: str = ""
@@ -143,7 +143,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim with its verdict, under Holm's adjustment too, and the verdict under each protocol."""
+    """A claim with its verdict, with and without Holm's adjustment, and the verdict under each protocol."""
 
     id: str
     verdict: Verdict
@@ -175,7 +175,7 @@ def directional(
     """ "a − b has this sign": passes if the 95 % interval lies on that side of 0.
 
     It is contradicted if the interval excludes a difference of CLOSE points on the claimed side, or if ``refuted``;
-    an interval that holds both says only that there are too few runs.
+    an interval that includes both only shows that there are too few runs.
     """
     outcome = one_sided(gap.low, gap.high, sign, refuted)
     return from_difference(kind, label, gap, gap.p, outcome, **details)
@@ -191,20 +191,20 @@ def one_sided(low: float, high: float, sign: int, refuted: bool = False) -> Outc
 def from_difference(
     kind: Kind, label: str, gap: Difference, p: float, outcome: Outcome, **details: float | str | bool
 ) -> Comparison:
-    """A difference of accuracies in points, with the p of the claim's own test."""
+    """A difference of accuracies in points, with the p of the claim's test."""
     method = gap.method if kind is Kind.DIFFERENCE else f"{kind}, {gap.method}"
     found = Comparison(kind, label, gap.estimate, "points", method, outcome, gap.low, gap.high, p, gap.effect)
     return replace(found, n_a=gap.n_a, n_b=gap.n_b, details=details)
 
 
 def adjust(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """Add Holm's p over these comparisons. It decides only claims of which one comparison suffices."""
+    """Add Holm's p over these comparisons. It decides only those claims for which one comparison suffices."""
     adjusted = holm([item.p for item in comparisons])
     return tuple(replace(item, p_holm=p) for item, p in zip(comparisons, adjusted, strict=True))
 
 
 def grade(outcomes: Sequence[Outcome], missing: Sequence[str] = (), any_suffices: bool = False) -> Verdict:
-    """From the outcomes of all comparisons to a verdict; docs/claims.md states the rules."""
+    """Turn the outcomes of all comparisons into a verdict; docs/claims.md states the rules."""
     counted = [outcome for outcome in outcomes if outcome is not Outcome.CANNOT_FAIL]
     if not counted:
         return Verdict.NOT_TESTABLE
@@ -222,7 +222,7 @@ NO_TEST = "both sides of every comparison are identical, so nothing was tested"
 
 
 def conclude(identifier: str, test: str, text: str, parts: Sequence[Part]) -> Claim:
-    """The verdict of the main parts together, unless complete parts disagree: then it depends on the protocol."""
+    """The verdict of the main parts together; if complete parts disagree, the claim depends on the protocol."""
     main = [part for part in parts if part.main]
     missing = tuple(dict.fromkeys(name for part in main for name in part.missing))
     some = any(part.any_suffices for part in main)
@@ -243,14 +243,14 @@ def _overall(main: Verdict, judged: Sequence[tuple[Part, Verdict]]) -> Verdict:
 def not_testable(
     identifier: str, test: str, why: str, missing: Sequence[str] = (), parts: Sequence[Part] = ()
 ) -> Claim:
-    """A claim without a comparison under the main protocol; ``parts`` show what other protocols say."""
+    """A claim without a comparison under the main protocol; ``parts`` show the verdicts of other protocols."""
     missing = missing or tuple(dict.fromkeys(name for part in parts if part.main for name in part.missing))
     text = f"Not testable here: {why}."
     return Claim(identifier, Verdict.NOT_TESTABLE, test, text, tuple(parts), tuple(missing), why)
 
 
 def signed(value: float, digits: int = 1) -> str:
-    """A number with its sign, typographic minus included."""
+    """A number with its sign, with a typographic minus."""
     return "–" if math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
 
 

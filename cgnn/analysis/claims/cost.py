@@ -1,4 +1,4 @@
-"""C11: how many epochs of GCN take as long as one of CGNN."""
+"""C11: how many GCN epochs take as long as one CGNN epoch."""
 
 import math
 from typing import Any
@@ -22,7 +22,7 @@ from cgnn.analysis.measured import bench_seconds, seconds_list
 from cgnn.analysis.statistics import bootstrap
 from cgnn.models import names
 
-FACTOR = 2.0  # other hardware: the ratio must agree within this factor
+FACTOR = 2.0  # the hardware differs from the paper's, so the ratio must only agree within this factor
 #: The claim is about the authors' way of solving the ODE, never about the exact solver.
 THEIR_WAYS = {
     "cgnn": ("cgnn_released", "cgnn_dopri5", "cgnn_adjoint"),
@@ -89,7 +89,7 @@ def _published_t1(evidence: Evidence, model: str) -> float:
 
 
 def _beside_gcn(evidence: Evidence, model: str, ways: tuple[str, ...]) -> tuple[str, list[float], list[float]] | None:
-    """(method, its seconds, GCN's) of the first way that was timed in the same run of the machine as GCN."""
+    """(method, its seconds, GCN's seconds) of the first method that was timed in the same benchmark as GCN."""
     gcn = bench_seconds(evidence.bench, "cora", "gcn")
     for method in ways if gcn else ():
         seconds = bench_seconds(evidence.bench, "cora", method)

@@ -29,20 +29,20 @@ from cgnn.models import names
 from cgnn.paper.reported import CLAIMED, Reported
 
 SHALLOW = (2, 3)  # "optimal results are achieved when the number of layers is 2 or 3"
-DEEPER = (4, 8, 16)  # the paper's residual GCNs beside the one of 2 layers
+DEEPER = (4, 8, 16)  # the paper's residual GCNs besides the one with 2 layers
 LATE = 10.0  # "optimal results are achieved when t > 10"
 ROBUST = 2.0  # points that CGNN may lose between its best and its worst t > 10
-MUCH = 2.0  # points: what "much worse" or "gains" must at least be
+MUCH = 2.0  # points: the smallest difference that counts as "much worse" or as a gain
 LEARNED = 0.5  # of log(classes), the loss of a constant guess: a run below it has learned its training labels
-LEARNING_SHARE = 0.9  # of the runs at a depth must have learned, or the depth says nothing about gains
-#: The paper prints two equations without H(0) and its code has another derivative than its text.
+LEARNING_SHARE = 0.9  # share of the runs at a depth that must have learned for the depth to count
+#: The paper prints two equations without H(0), and the derivative in its code differs from the one in its text.
 READINGS = tuple((derivative, form) for derivative in ("released", "paper") for form in ("discussion", "printed"))
 
 Levels = dict[float, pd.DataFrame]
 
 
 def c5(evidence: Evidence) -> Claim:
-    """GCN and GAT are best at 2 or 3 layers and drop."""
+    """GCN and GAT are best at 2 or 3 layers; deeper ones are worse."""
     test = (
         "For GCN and GAT on each dataset: accuracy at the deepest minus the better of 2 and 3 layers must be below 0 "
         "at 5 %, and no other depth significantly better than 2 and 3."
@@ -238,7 +238,7 @@ def _residual(rows: pd.DataFrame, kind: str, reported: Reported) -> Part:
 
 
 def _learned(rows: pd.DataFrame, dataset: str, reported: Reported) -> int:
-    """How many runs fit their training labels better than a guess can."""
+    """The number of runs that fit their training labels better than a guess."""
     if "final_train_loss" not in rows.columns:
         return 0
     return int((rows["final_train_loss"] < LEARNED * math.log(reported.statistics(dataset)["classes"])).sum())
@@ -259,19 +259,19 @@ def _switch(rows: pd.DataFrame, name: str, default: str) -> pd.Series:
 
 
 def _levels(rows: pd.DataFrame | None, dataset: str, model: str, axis: str) -> Levels:
-    """Finished rows by value of the axis, those values that have at least two, all under one protocol."""
+    """Finished rows of one protocol by value of the axis, for values with at least two rows."""
     if rows is None or rows.empty or axis not in rows.columns:
         return {}
     chosen = finished(rows[(rows["dataset"] == dataset) & (rows["model"] == model)])
     if chosen.empty:
         return {}
-    # A depth may stand in a sweep and in the main table, at other settings: keep to what covers most depths.
+    # A depth may occur in a sweep and, with other settings, in the main table: use the protocol with most depths.
     by_protocol = [part for _, part in chosen.groupby(["preset", "hyperparameter_source"], sort=True)]
     widest = max(by_protocol, key=lambda part: (part[axis].nunique(), len(part)))
     levels = {}
     for value, group in widest.groupby(axis, sort=True):
         level = float(str(value))
-        # Other variants at this depth are other constructions of the model; the plain one is named for its depth.
+        # Other variants at this depth build the model differently; the plain variant is named after its depth.
         parts = [part for _, part in group.groupby("variant", sort=True)]
         plain = [part for part in parts if part["variant"].iloc[0] == f"{axis}-{level:g}"]
         rows_of_level = max(plain or parts, key=len).drop_duplicates(["split", "replica"])

@@ -23,7 +23,7 @@ KINDS = {"paper": "without weights, limit (I − A)⁻¹E", "paper_weight": "wit
 
 
 def c10(evidence: Evidence) -> Claim:
-    """The distance to the limit falls to nothing, at the rate that the slowest eigenvalue sets."""
+    """The distance to the limit decays to zero, at the rate given by the slowest eigenvalue."""
     test = (
         f"Printed derivative on a piece of a real graph, exact solver: the relative distance to the limit falls below "
         f"{NEAR:g}, never rises, and its late rate agrees within {RATE:.0%} with the eigenvalue nearest to 0."
@@ -50,7 +50,7 @@ def _approach(label: str, rows: pd.DataFrame) -> Comparison:
     falls = bool(np.all(np.diff(distance) <= 1e-9))
     as_predicted = falls and abs(rate / predicted - 1) <= RATE
     near = bool(distance[-1] <= NEAR)
-    # What approaches at the predicted rate and is not yet near was measured for too short a time to tell.
+    # A state that approaches at the predicted rate but is not yet near was measured for too short a time.
     arrived = Outcome.PASSED if near else Outcome.TOO_FEW_RUNS
     outcome = arrived if as_predicted else Outcome.CONTRADICTED
     note = f"relative distance {distance[-1]:.1e} at t = {last:g}, rate {rate:.4f} against {predicted:.4f}"

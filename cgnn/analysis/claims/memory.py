@@ -23,7 +23,7 @@ from cgnn.paper.reported import CLAIMED
 
 LINEAR = 0.95  # share of variance that a straight line must explain
 CONSTANT = 0.05  # relative growth that still counts as constant
-DEEP = 16  # layers: the paper's deepest model; "small" means that a GCN of this depth takes more. The scale is ours
+DEEP = 16  # layers of the paper's deepest model; we call memory "small" if a GCN of this depth needs more
 MIN_TIMES = 3  # ending times needed to call memory constant
 MIB = 2**20
 #: The released code doubles the state with zeros, which changes no result and doubles the adjoint's memory.
@@ -147,7 +147,7 @@ def datasets_of(profiles: pd.DataFrame | None) -> list[str]:
 
 
 def curve(profiles: pd.DataFrame | None, dataset: str, method: str) -> pd.DataFrame:
-    """The measured points of one method, by rising depth or time."""
+    """The measured points of one method, sorted by depth or time."""
     if profiles is None or profiles.empty:
         return pd.DataFrame(columns=["value", "peak_bytes", "seconds_per_epoch"])
     chosen = profiles[(profiles["dataset"] == dataset) & (profiles["method"] == method) & (profiles["status"] == OK)]

@@ -12,7 +12,7 @@ from cgnn.render.style import PAGE, Drawing, look
 from cgnn.results.recorded import Recorded, read_recorded
 
 SMOOTHING = 15  # epochs of the running mean
-CLIMB = 0.25  # of the epochs: the axis shows what comes after them, since the climb from chance would flatten it
+CLIMB = 0.25  # share of the epochs that sets no axis limits, since the initial climb would flatten the rest
 
 
 def draw(recorded: Path) -> Drawing:
@@ -85,6 +85,6 @@ def curves_of(recorded: Recorded) -> pd.DataFrame:
 
 
 def selected_epochs(rows: pd.DataFrame) -> pd.DataFrame:
-    """For each replica its first row of highest validation accuracy."""
+    """For each replica, the first row with the highest validation accuracy."""
     ordered = rows.sort_values(["replica", "epoch"])
     return ordered.loc[ordered.groupby("replica")["validation_accuracy"].idxmax()]

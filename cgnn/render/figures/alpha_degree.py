@@ -1,4 +1,4 @@
-"""The learned α of each node: how many nodes end where, and over their degree."""
+"""The learned α of each node: its distribution, and its dependence on the node's degree."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -72,7 +72,7 @@ def _finding(near: dict[str, float]) -> str:
 
 
 def _by_degree(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Quantiles (5, 25, 50, 75, 95 %) of α in bins of degree that double, those with at least five nodes."""
+    """Quantiles (5, 25, 50, 75, 95 %) of α in degree bins of doubling width with at least five nodes."""
     edges = 2.0 ** np.arange(0, np.ceil(np.log2(x.max() + 1)) + 1)
     places, rows = [], []
     for left, right in pairwise(edges):

@@ -1,4 +1,4 @@
-"""Figure 1: a graph, the encoder, the ODE's flow from t = 0 to t₁, the decoder. Drawn, not measured."""
+"""Figure 1: a graph, the encoder, the ODE's flow from t = 0 to t₁, and the decoder. A drawing without data."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -91,7 +91,7 @@ def _graph(axes: Axes, corner: tuple[float, float], colors: list[str], features:
 
 
 def _flow(axes: Axes, left: float, right: float) -> None:
-    """From each node to itself and along its edges, one time step on."""
+    """Draw lines from each node to itself and to its neighbours at the next time."""
     now, later = PLACES + np.array([left, 1.85]), PLACES + np.array([right, 1.85])
     pairs = [(i, i) for i in range(6)] + [pair for edge in EDGES for pair in (edge, edge[::-1])]
     for a, b in pairs:
@@ -122,6 +122,6 @@ def _box(axes: Axes, x: float, y: float, width: float, text: str) -> None:
 
 
 def _mix(color: str, strength: float) -> str:
-    """The colour blended with white: the class shows as t grows."""
+    """The colour blended with white; the class becomes visible as t grows."""
     channels = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(255 + strength * (channel - 255)):02X}" for channel in channels)

@@ -25,7 +25,7 @@ def draw(summary: Path) -> Drawing:
         draw_lines(axes, lines, shown, *edges(rows, REACH))
         axes.set_title(f"{kind} splits")
     if not kinds:
-        say_empty(figure, grid[0, 0], "no run has a number of the paper to stand beside")
+        say_empty(figure, grid[0, 0], "no run can be compared with the paper")
     handles = [
         Line2D(
             [],
@@ -51,7 +51,7 @@ def draw(summary: Path) -> Drawing:
 
 
 def finding(rows: pd.DataFrame) -> str:
-    """How many cells agree, by preset and split kind."""
+    """The number of cells that agree, by preset and split kind."""
     words = []
     for preset in dict.fromkeys(protocol.preset for protocol in main_protocols(rows)):
         counts = []
@@ -61,4 +61,4 @@ def finding(rows: pd.DataFrame) -> str:
             counts += [f"{agree} of {len(here)} cells on {kind} splits"] if len(here) else []
         words.append(f"with {EQUATIONS.get(preset, preset)} equations the interval includes 0 in {list_words(counts)}")
     text = "; ".join(words)
-    return f"{text[0].upper()}{text[1:]}." if text else "No run has a number of the paper to stand beside."
+    return f"{text[0].upper()}{text[1:]}." if text else "No run can be compared with the paper."

@@ -73,7 +73,7 @@ def _panel(axes: Axes, part: pd.DataFrame) -> bool:
         lost = points[points["status"] == "out_of_memory"]["value"]
         if len(lost):
             out_of_memory = True
-            # In axes coordinates upwards: the height has no meaning but "off the chart".
+            # The height is in axes coordinates: it only means "off the chart".
             axes.plot(lost, [0.98] * len(lost), "x", color=style.color, transform=axes.get_xaxis_transform())
     axes.set_xlim(0)
     axes.set_ylim(0)
@@ -86,7 +86,7 @@ def _good(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
-    """Linear or constant, as fitted."""
+    """Whether memory grows linearly or stays constant, from fits."""
     linear, growth, against = [], [], []
     for method in PAPER[:3]:
         fits = []

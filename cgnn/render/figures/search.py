@@ -101,7 +101,7 @@ def winners(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def _finding(rows: pd.DataFrame, datasets: list[str], shown: list[str]) -> str:
-    """Which hyperparameter goes with CGNN's validation accuracy most, by rank correlation."""
+    """The hyperparameter that correlates most with CGNN's validation accuracy, by rank correlation."""
     words = []
     for dataset in datasets:
         part = rows[(rows["dataset"] == dataset) & (rows["model"] == "cgnn") & (rows["status"] == "completed")]

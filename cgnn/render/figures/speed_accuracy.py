@@ -1,4 +1,4 @@
-"""Speed and accuracy: the time per epoch of every method, and what its model reaches."""
+"""Speed and accuracy: the time per epoch of every method, and the accuracy of its model."""
 
 from pathlib import Path
 from typing import Any
@@ -16,21 +16,21 @@ from cgnn.render.cells import short
 from cgnn.render.plots import list_words, panels, say_empty
 from cgnn.render.style import PAGE, Drawing, look
 
-#: A solver that someone who follows the paper would use, the first that was timed.
+#: Solvers that someone who follows the paper would use; the first that was timed is shown.
 GENERAL = ("cgnn_released", "cgnn_dopri5", "cgnn_adjoint")
 Times = dict[str, tuple[str, float]]  # by method: its model, and milliseconds per epoch
 
 
 def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
-    """One column per dataset: above the time of each method, below the accuracy of each model.
+    """One column per dataset: the time of each method at the top, the accuracy of each model below.
 
-    Every method and every model has a line of its own, so that no marker can hide another.
+    Every method and every model has a separate line, so that no marker hides another.
     """
     rows = load_rows(runs)
     rows = rows[(rows["split_kind"] == "fixed") & (rows["variant"] == "")]
     protocol = choose_protocol(rows)
     rows = protocol.of(rows)
-    # One source for all panels: times of two runs of a machine do not belong in one figure.
+    # All panels use one source, because times from different measurements must not be mixed in one figure.
     benched, timed = load_bench(bench), load_profiles(profiles)
     measured = {str(row.get("dataset")) for row in benched} if benched else set(timed["dataset"])
     datasets = in_order(set(rows["dataset"]) & measured, names.DATASETS)
@@ -103,7 +103,7 @@ def _label(row: np.ndarray, labels: list[str], what: str) -> None:
 
 
 def _name(method: str, benched: bool) -> str:
-    """The benchmark times several ways to compute a baseline; the plain name is PyG's own."""
+    """The benchmark times several implementations of a baseline; the plain name is PyG's."""
     return f"{names.method(method)}, PyG" if benched and method in ("gcn", "gat") else names.method(method)
 
 
@@ -123,7 +123,7 @@ def _finding(times: dict[str, Times]) -> str:
 
 
 def _profiled(dataset: str, timed: pd.DataFrame, rows: pd.DataFrame) -> Times:
-    """From the profile nearest to what was trained."""
+    """Times from the profiles nearest to the trained settings."""
     found: Times = {}
     here = timed[(timed["dataset"] == dataset) & (timed["status"] == OK)]
     for method in in_order(set(here["method"]), names.METHODS):

@@ -1,4 +1,4 @@
-"""Table 1: what the datasets are, ours beside the paper's, and why some numbers differ."""
+"""Table 1: statistics of the datasets, ours next to the paper's, and why some numbers differ."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,7 +40,7 @@ NO_REASON = "Differs from the paper; the reason is not known."
 
 
 def build(graphs: Sequence[Path], reported: Path) -> Table:
-    """One row per graph; a quantity of a graph that is not the paper's stands alone."""
+    """One row per graph; graphs that are not in the paper have no paper columns."""
     return table_of([load_graph(path) for path in graphs], load_reported(reported))
 
 
@@ -88,7 +88,7 @@ def quantities(graph: Graph) -> dict[str, float]:
 
 
 def reasons(graph: Graph, reported: Reported) -> dict[str, str]:
-    """Why a quantity differs from the paper's, for each that does."""
+    """The reason for each quantity that differs from the paper's."""
     ours, paper = quantities(graph), reported.statistics(graph.name)
     name = NOT_COMPARABLE.get(graph.name, graph.name)
     return {key: REASONS.get((name, key), NO_REASON) for key in QUANTITIES if key in paper and paper[key] != ours[key]}

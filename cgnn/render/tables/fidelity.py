@@ -1,4 +1,4 @@
-"""Which difference between paper and released code makes the published number."""
+"""Which difference between paper and released code explains the published number."""
 
 from pathlib import Path
 
@@ -80,13 +80,13 @@ def build(fidelity: Path, runs: Path, reported: Path) -> Table:
 
 
 def _variants(rows: pd.DataFrame) -> list[str]:
-    """The base first, the whole other preset last."""
+    """The variants, with the base first and the complete other preset last."""
     found = sorted(set(rows["variant"]))
     return sorted(found, key=lambda name: {0: 0, 1: 1}.get(len(flipped(rows, name)), 2))
 
 
 def words_of(rows: pd.DataFrame, variant: str) -> str:
-    """A variant as a reader calls it."""
+    """A readable name of a variant."""
     preset = str(rows[rows["variant"] == variant]["preset"].iloc[0])
     words = [
         WORDS.get(item, f"{item[0]}: {item[1]}".replace("_", " ")) for item in flipped(rows, variant, preset).items()

@@ -25,7 +25,7 @@ KEYS = ["dataset", "split_kind", "model", "preset"]
 
 
 def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
-    """One row per search and one per printed setting, under each other."""
+    """One row per search and one per printed setting."""
     rows = load_rows(runs)
     printed = load_reported(reported)
     searches = _searches(trials)

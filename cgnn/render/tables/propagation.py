@@ -1,4 +1,4 @@
-"""Like for like: the ODE, its Euler steps and APPNP's steps, with one encoder and one protocol."""
+"""A comparison that changes only the propagation: the ODE, its Euler steps and APPNP's steps."""
 
 from pathlib import Path
 
@@ -16,12 +16,12 @@ MODELS = {
     "cgnn_discrete": "discrete: its unit Euler steps",
     "cgnn_appnp": "discrete: APPNP's steps",
 }
-#: Without it the runs hold only the comparison that Tables 2 and 3 make.
+#: Without this model the runs contain only the comparison in Tables 2 and 3.
 NEEDED = "cgnn_appnp"
 
 
 def build(runs: Path) -> Table:
-    """One block per split kind, one row per propagation, the difference to the continuous model beside each."""
+    """One block per split kind and one row per propagation, with its difference from the continuous model."""
     rows = Protocol("published", "released").of(load_rows(runs))
     rows = rows[(rows["variant"] == "") & rows["model"].isin(MODELS)]
     held = rows[rows["model"] == NEEDED]

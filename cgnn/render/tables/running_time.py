@@ -1,4 +1,4 @@
-"""The appendix's running time: seconds per epoch on Cora, and how many GCN epochs that is."""
+"""The running time in the appendix: seconds per epoch on Cora, and as a multiple of a GCN epoch."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from cgnn.paper.reported import Reported, load_reported
 from cgnn.render.cells import short
 from cgnn.render.table import Cell, Row, Table
 
-#: The paper's three models, with the solvers that bear on its table.
+#: The paper's three models, with the solvers that are relevant to its table.
 METHODS = (
     *("gcn", "cgnn_released", "cgnn_dopri5", "cgnn_adjoint", "cgnn_exact"),
     *("cgnn_weight_released", "cgnn_weight_dopri5", "cgnn_weight_adjoint", "cgnn_weight_exact"),
@@ -20,7 +20,7 @@ Timed = tuple[list[float], dict[str, object]]  # seconds per epoch, and the keys
 
 
 def build(profiles: Path, reported: Path, bench: Path | None = None) -> Table:
-    """From the benchmark if it was run, which times all methods side by side, else from the profiles."""
+    """Use the benchmark, which times all methods side by side, if it was run; otherwise the profiles."""
     printed = load_reported(reported)
     benched = most_threads([row for row in load_bench(bench) if row.get("dataset") == "cora"])
     found: dict[str, Timed] = {
@@ -30,7 +30,7 @@ def build(profiles: Path, reported: Path, bench: Path | None = None) -> Table:
     found = found or _profiled(profiles, printed)
     base = float(np.median(found["gcn"][0])) if "gcn" in found else float("nan")
     shown = [method for method in METHODS if method in found]
-    # The paper timed each model with one solver, a general one: the first of ours stands beside it.
+    # The paper timed each model with one general solver, so its number is shown next to the first of ours.
     beside = {_model(method): method for method in reversed(shown) if not method.endswith("_exact")}
     table = [_row(method, *found[method], base, printed if method in beside.values() else None) for method in shown]
     caption = (

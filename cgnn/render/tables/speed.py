@@ -25,7 +25,7 @@ RECIPES = {
 
 
 def build(bench: Path | None = None) -> Table:
-    """Milliseconds per epoch by dataset, and how many epochs of GCN as PyG users run it that is."""
+    """Milliseconds per epoch by dataset, and as a multiple of an epoch of PyG's GCN."""
     rows = load_bench(bench)
     threads = max((int(row.get("threads", 1)) for row in rows), default=1)
     rows = most_threads(rows)

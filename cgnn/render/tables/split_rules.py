@@ -1,4 +1,4 @@
-"""Rules by which random splits may be drawn, side by side with the paper's numbers."""
+"""Rules for drawing random splits, next to the paper's numbers."""
 
 from pathlib import Path
 

@@ -66,7 +66,7 @@ class LogHandler(LogHandlerBase):
         self.estimate: Estimate | None = None
         self.shown: set[str] = set()
 
-    # A handler that writes to the terminal replaces Snakemake's own; it decides itself what it shows.
+    # A handler that writes to the terminal replaces Snakemake's handler and decides what to show.
     writes_to_stream = True
     writes_to_file = False
     has_filter = True
@@ -134,7 +134,7 @@ class LogHandler(LogHandlerBase):
         if text.startswith(FULL_LOG):
             return f"full log  {os.path.relpath(text.removeprefix(FULL_LOG))}"
         if getattr(record, "exception", "") == "RuleException" and "CalledProcessError" in text:
-            return ""  # the job's own error record says it with the log
+            return ""  # the error record of the job reports it with the log
         closing = getattr(record, "closing", False)
         shown = record.levelno >= logging.WARNING or closing or "Nothing to be done" in text
         if not shown or text in self.shown:
@@ -144,7 +144,7 @@ class LogHandler(LogHandlerBase):
 
 
 def result_of(job: Job) -> str:
-    """The last line of the job's log, which a command ends with; its message if that names a file of it or nothing."""
+    """The last line of the job's log, or the job's message if that line is empty or only names an output file."""
     for path in job.log:
         try:
             lines = [text.strip() for text in Path(path).read_text(encoding="utf-8", errors="replace").splitlines()]
@@ -175,7 +175,7 @@ def failure(record: logging.LogRecord) -> str:
 
 
 def line(counter: str, text: str, left: str, columns: int) -> str:
-    """``[ 12/115] text …   3 min left``, cut to the width of the terminal; 0 columns: as long as it is."""
+    """``[ 12/115] text …   3 min left``, cut to the width of the terminal; not cut if ``columns`` is 0."""
     if not columns:
         return f"{counter} {text}" + (f" ({left})" if left else "")
     room = columns - len(counter) - 1 - (len(left) + 2 if left else 0)
