@@ -1,4 +1,4 @@
-"""Did the runs have the paper's budget? The PDF, the page and the README call a smaller one a preview."""
+"""Whether the runs have the paper's budget of epochs, seeds and splits; results of a smaller one are a preview."""
 
 import pandas as pd
 

@@ -28,7 +28,7 @@ class Line:
 
 
 def compared(summary: pd.DataFrame) -> pd.DataFrame:
-    """The cells of Tables 2 and 3 that have a number of the paper to stand beside."""
+    """The cells of Tables 2 and 3 for which the paper prints a number."""
     return summary[summary["difference"].notna() & (summary["variant"] == "") & ~summary["model"].isin(LEFT_OUT)]
 
 

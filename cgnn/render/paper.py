@@ -1,4 +1,4 @@
-"""The rebuilt paper: the typst source, all its numbers, and the figures, compiled in a folder of their own."""
+"""The reproduced paper: the typst source, all its numbers, and the figures, compiled in a folder of their own."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Every number that the rebuilt paper's text uses, in one JSON."""
+"""Every number that the text of the reproduced paper uses, in one JSON."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -125,5 +125,5 @@ def _worded(stage: dict[str, Any]) -> dict[str, str]:
         "what": stage["what"],
         "count": f"{stage['count']:,}",
         "epochs": "–" if stage["epochs"] is None else f"{stage['epochs']:,}",
-        "hours": "not kept" if hours is None else f"{hours:.2f}",
+        "hours": "not recorded" if hours is None else f"{hours:.2f}",
     }

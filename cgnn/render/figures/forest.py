@@ -25,7 +25,7 @@ def draw(summary: Path) -> Drawing:
         draw_lines(axes, lines, shown, *edges(rows, REACH))
         axes.set_title(f"{kind} splits")
     if not kinds:
-        say_empty(figure, grid[0, 0], "no run has a number of the paper to stand beside")
+        say_empty(figure, grid[0, 0], "the paper prints no number for any of these runs")
     handles = [
         Line2D(
             [],
@@ -44,7 +44,7 @@ def draw(summary: Path) -> Drawing:
         figure.legend(handles=handles, loc="outside lower center", ncols=2)
     caption = (
         f"{finding(rows)} Ours minus the paper's in percentage points with the 95 % interval (Welch, from the printed "
-        f"mean, deviation and number of runs). Cells more than {REACH:g} points away are arrows with their value."
+        f"mean, deviation and number of runs). Arrows with a number are cells more than {REACH:g} points away."
     )
     alt = "Forest plot: one line per model and dataset with the difference from the paper and its interval."
     return Drawing(figure, "Every cell against the paper", caption, alt)
@@ -61,4 +61,4 @@ def finding(rows: pd.DataFrame) -> str:
             counts += [f"{agree} of {len(here)} cells on {kind} splits"] if len(here) else []
         words.append(f"with {EQUATIONS.get(preset, preset)} equations the interval includes 0 in {list_words(counts)}")
     text = "; ".join(words)
-    return f"{text[0].upper()}{text[1:]}." if text else "No run has a number of the paper to stand beside."
+    return f"{text[0].upper()}{text[1:]}." if text else "The paper prints no number for any of these runs."

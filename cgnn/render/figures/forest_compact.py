@@ -23,7 +23,7 @@ def draw(summary: Path) -> Drawing:
         if column:
             axes.set_yticklabels([])
     if not datasets:
-        say_empty(figure, grid[0, 0], "no run has a number of the paper to stand beside")
+        say_empty(figure, grid[0, 0], "the paper prints no number for any of these runs")
     inside = sum(bool(c["difference_low"] <= 0 <= c["difference_high"]) for line in lines for _, c in line.cells)
     within = sum(abs(float(c["difference"])) <= 1 for line in lines for _, c in line.cells)
     protocol = protocol_words(shown[0]) if shown else "no runs"

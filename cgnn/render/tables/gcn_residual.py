@@ -17,7 +17,7 @@ MODELS = ("gcn_residual", "gcn_residual_plain")
 
 
 def build(summary: Path, reported: Path) -> Table:
-    """Depths by dataset, ours beside the paper's, one block per split kind and construction."""
+    """Depths by dataset, ours next to the paper's, one block per split kind and construction."""
     rows = load_summary(summary)
     rows = rows[rows["model"].isin(MODELS) & rows["layers"].notna()]
     printed = load_reported(reported)
