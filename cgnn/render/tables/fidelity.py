@@ -67,8 +67,8 @@ def build(fidelity: Path, runs: Path, reported: Path) -> Table:
     caption = (
         "Each switch (a point on which the paper and its released code differ), changed alone with the others as in "
         f"the released code; published hyperparameters, fixed split, {count_text(seeds)} seeds. Test accuracy in "
-        "percent, and Δ, the change from the released code (paired by seed) with its 95 % interval. Bold: not significantly "
-        "different from the published value at 5 %."
+        "percent, and Δ, the change from the released code (paired by seed) with its 95 % interval. Bold: not "
+        "significantly different from the published value at 5 %."
     )
     held = (
         f"Not significantly different from the published value: {'; '.join(reaching)}."
