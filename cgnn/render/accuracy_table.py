@@ -94,7 +94,7 @@ def _notes(rows: pd.DataFrame, datasets: list[str]) -> tuple[str, ...]:
     if "nell_partial" in datasets:
         notes.append(
             "NELL (partial labels) is the same graph with the labels that could be recovered; the paper's numbers are "
-            "for all labels, so they are not comparable."
+            "for all labels, so no difference is given."
         )
     if set(rows["model"]) & {"gcn_gode", "gat_gode"}:
         notes.append("The paper quotes its GODE numbers from the GODE paper; ours are from our own runs.")

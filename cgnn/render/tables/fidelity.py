@@ -17,7 +17,7 @@ MODELS = ("cgnn", "cgnn_weight", "cgnn_discrete", "cgnn_no_h0")  # the published
 SELECTIONS = {
     "test_last_best_validation": "last epoch of best validation",
     "test_final_epoch": "last epoch",
-    "test_oracle": "best test epoch (oracle, not a valid protocol)",
+    "test_oracle": "oracle: best test epoch, not a valid protocol",
 }
 WORDS = {
     ("derivative", "paper"): "derivative as printed",
