@@ -179,8 +179,8 @@ def _cost(results: Path) -> str:
     beside = f" ({seconds['cgnn_exact'] / fastest:.1f} epochs of our fastest GCN)" if fastest < seconds["gcn"] else ""
     return (
         "CGNN's high cost comes from the solver, not from the model: on Cora, an epoch of CGNN takes as long as "
-        f"{slow:.0f} epochs of PyG's GCN with a general-purpose solver, and as long as {fast:.2g}{beside} with the "
-        "exact one, which is possible because the ODE is linear."
+        f"{slow:.0f} epochs of PyG's GCN with a general-purpose solver, and as long as {fast:.2g} epochs{beside} with "
+        "the exact one, which is possible because the ODE is linear."
     )
 
 
