@@ -206,7 +206,7 @@ def requirements_block(content: dict[str, Any]) -> str:
         ]
         for item in content.get("requirements", [])
     ]
-    return table(["asked", "limit", "measured", "met"], body)
+    return table(["requirement", "limit", "measured", "met"], body)
 
 
 def machine_block(content: dict[str, Any]) -> str:

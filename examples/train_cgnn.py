@@ -1,10 +1,10 @@
 """Train CGNN on a PyG ``Data`` object: ``python examples/train_cgnn.py [dataset] [epochs]``.
 
-Any PyG dataset will do: replace ``pyg_data(...)`` by ``Planetoid(root, "Cora")[0]``. Here the graph comes from this
-project's own verified download, or from ``synthetic``, which needs no network at all.
+You can use any PyG dataset: replace ``pyg_data(...)`` with ``Planetoid(root, "Cora")[0]``. Here the graph is this
+project's own checksummed download, or ``synthetic``, which is generated and needs no network access.
 
-Bag-of-words features are mostly zeros. ``to_sparse_csr()`` keeps them sparse in the encoder, forwards and backwards: on
-Cora a training step takes 6.4 ms instead of 58.6 ms (one thread).
+Bag-of-words features are mostly zeros. ``to_sparse_csr()`` keeps them sparse in the encoder, in the forward and in the
+backward pass: on Cora a training step takes 6.4 ms instead of 58.6 ms (one thread).
 """
 
 import sys
@@ -37,7 +37,7 @@ def main(name: str = "cora", epochs: str = "100") -> float:
         scores = model(x, data.edge_index)
         torch.nn.functional.cross_entropy(scores[data.train], data.y[data.train]).backward()
         optimiser.step()
-        model.after_step()  # needed with weight=True only
+        model.after_step()  # needed only with weight=True
     with torch.no_grad():
         predicted = model.eval()(x, data.edge_index).argmax(1)
     accuracy = (predicted[data.test] == data.y[data.test]).float().mean().item()

@@ -42,7 +42,7 @@ def accuracy_table(summary: pd.DataFrame, reported: Reported, split_kind: str, n
         "Test accuracy in percent, mean ± standard deviation over "
         f"{count_text({int(n) for n in rows['n']})} {'seeds' if fixed else 'random splits'}"
         + (f"; the paper's over {10 if fixed else 15}" if compared else "")
-        + f". Bold: best of its block and column, where it differs from the next at 5 % "
+        + f". Bold: the best of its block and column, if it differs significantly from the second best at 5 % "
         f"({'Welch' if fixed else 'paired by split'})."
     )
     return Table(name, title, caption, "Model", tuple(columns), tuple(table), _notes(rows, datasets))
@@ -93,9 +93,9 @@ def _notes(rows: pd.DataFrame, datasets: list[str]) -> tuple[str, ...]:
     notes = []
     if "nell_partial" in datasets:
         notes.append(
-            "NELL (partial labels) is the same graph with the part of its labels that could be recovered; the paper's "
-            "numbers are for all labels, so no difference is given."
+            "NELL (partial labels) is the same graph with the labels that could be recovered; the paper's numbers are "
+            "for all labels, so no difference is given."
         )
     if set(rows["model"]) & {"gcn_gode", "gat_gode"}:
-        notes.append("The paper quotes the GODE rows from their own paper; ours were run.")
+        notes.append("The paper quotes its GODE numbers from the GODE paper; ours are from our own runs.")
     return tuple(notes)

@@ -57,7 +57,7 @@ TABLES = dict(
         _table("random_splits", "Table 3: random splits", "summary", "reported"),
         _table("propagation", "Continuous and discrete propagation", "runs"),
         _table("fidelity", "Fidelity", "fidelity", "runs", "reported"),
-        _table("split_rules", "Rules of random splits", "summary", "reported"),
+        _table("split_rules", "Rules for random splits", "summary", "reported"),
         _table("gcn_residual", "Residual GCN", "summary", "reported"),
         _table("running_time", "Running time", "profiles", "reported", optional=("bench",)),
         _table("speed", "Speed", optional=("bench",)),

@@ -120,5 +120,5 @@ def draw_dag(dot: str) -> Drawing:
         )
         arrow.set_fill(False)
         axes.add_patch(arrow)
-    caption = "The rules of the workflow; an arrow means that a rule reads what another one makes."
+    caption = "The rules of the workflow. An arrow leads from a rule to one that reads its output."
     return Drawing(figure, "The workflow's rules", caption, "Boxes for the rules of the workflow, joined by arrows.")

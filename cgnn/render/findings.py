@@ -59,6 +59,14 @@ class Numbers:
         rows = self._rows("runs")
         return bool(((rows["dataset"] == dataset) & (rows["model"] == model)).any())
 
+    def budget(self, dataset: str) -> str:
+        """Seeds and epochs of the runs on the fixed split of a dataset: ``5 seeds and 400 epochs``."""
+        rows = self._rows("runs")
+        rows = rows[(rows["dataset"] == dataset) & (rows["split_kind"] == "fixed")]
+        if rows.empty:
+            raise UserError(f"findings: {self.folder / 'runs'}.csv holds no run on {dataset}, fixed split")
+        return f"{rows['replica'].nunique()} seeds and {int(rows['epochs'].max())} epochs"
+
     def sweep(self, dataset: str, model: str, variant: str) -> str:
         """A point of the depth and time figure."""
         return self._mean("sweeps", {"dataset": dataset, "model": model, "variant": variant}, "test_accuracy")

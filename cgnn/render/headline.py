@@ -95,8 +95,8 @@ def _equations(summary: pd.DataFrame) -> str:
     if printed is None or printed.empty:
         return sentence + "."
     if printed.abs().max() <= CLOSE:
-        return sentence + f" and within {printed.abs().max():.1f} points by the printed one."
-    return sentence + f", not by the printed one, which is {_range(-printed)} points below the paper."
+        return sentence + f", and within {printed.abs().max():.1f} points by the printed one."
+    return sentence + f", but not by the printed one, which gives {_range(-printed)} points less than the paper."
 
 
 def _against_baselines(rows: pd.DataFrame) -> str:
@@ -114,7 +114,7 @@ def _against_baselines(rows: pd.DataFrame) -> str:
             rivals.setdefault(ahead or "no dataset", []).append(names.model(rival))
     words = [f"{list_words(models)} on {where}" for where, models in rivals.items()]
     source = SOURCES.get(protocol.source, protocol.source)
-    return f"With {source}, it is significantly better than {list_words(words)} (fixed splits)." if words else ""
+    return f"With {source}, CGNN is significantly better than {list_words(words)} (fixed splits)." if words else ""
 
 
 def _continuous_or_discrete(rows: pd.DataFrame) -> str:
@@ -123,17 +123,17 @@ def _continuous_or_discrete(rows: pd.DataFrame) -> str:
     released = Protocol("published", "released").of(fixed)
     if (released["model"] == "cgnn_appnp").any():
         gaps = _gaps(released, "cgnn", "cgnn_discrete")
-        start = "Like for like (one encoder, one training), continuous propagation"
+        start = "With the same encoder and training, continuous propagation"
         other = "its Euler steps"
     else:
         gaps = _gaps(Protocol("published", "paper").of(fixed), "cgnn", "cgnn_discrete")
-        start, other = "With the printed equations for both, continuous propagation", "discrete propagation"
+        start, other = "With the printed equations for both models, continuous propagation", "discrete propagation"
     if not gaps:
         return ""
     groups = {
-        "is ahead of": [name for name, gap in gaps.items() if gap.low > 0],
+        "is significantly better than": [name for name, gap in gaps.items() if gap.low > 0],
         "does not differ significantly from": [name for name, gap in gaps.items() if gap.low <= 0 <= gap.high],
-        "is behind": [name for name, gap in gaps.items() if gap.high < 0],
+        "is significantly worse than": [name for name, gap in gaps.items() if gap.high < 0],
     }
     parts: list[str] = []
     for verb, where in groups.items():
@@ -163,7 +163,7 @@ def _random_splits(summary: pd.DataFrame) -> str:
     extra = f" (GCN by {_range(-gcn)} points)" if len(gcn) else ""
     where = list_words([names.dataset(name) for name in below])
     return (
-        f"On random splits of {where} every model, the baselines included, is below the paper{extra}; the paper does "
+        f"On random splits of {where}, every model including the baselines is below the paper{extra}; the paper does "
         "not describe how its splits were drawn."
     )
 
@@ -176,11 +176,11 @@ def _cost(results: Path) -> str:
         return ""
     slow, fast = seconds[general] / seconds["gcn"], seconds["cgnn_exact"] / seconds["gcn"]
     fastest = min(value for name, value in seconds.items() if name.partition("_")[0] == "gcn")
-    beside = f" ({seconds['cgnn_exact'] / fastest:.1f} of our fastest GCN)" if fastest < seconds["gcn"] else ""
+    beside = f" ({seconds['cgnn_exact'] / fastest:.1f} epochs of our fastest GCN)" if fastest < seconds["gcn"] else ""
     return (
-        f"The cost of CGNN belongs to the solver, not to the model: on Cora an epoch takes as long as {slow:.0f} "
-        f"epochs of PyG's GCN with a general solver and as long as {fast:.2g}{beside} with the exact one, since the "
-        "ODE is linear."
+        "CGNN's high cost comes from the solver, not from the model: on Cora, an epoch of CGNN takes as long as "
+        f"{slow:.0f} epochs of PyG's GCN with a general-purpose solver, and as long as {fast:.2g} epochs{beside} with "
+        "the exact one, which is possible because the ODE is linear."
     )
 
 

@@ -125,5 +125,5 @@ def _worded(stage: dict[str, Any]) -> dict[str, str]:
         "what": stage["what"],
         "count": f"{stage['count']:,}",
         "epochs": "–" if stage["epochs"] is None else f"{stage['epochs']:,}",
-        "hours": "not kept" if hours is None else f"{hours:.2f}",
+        "hours": "not recorded" if hours is None else f"{hours:.2f}",
     }

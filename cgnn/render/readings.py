@@ -61,12 +61,13 @@ def _fidelity(table: Table) -> str:
     most = max(changes, key=lambda name: max(abs(value) for value in changes[name]))
     nothing = [name for name, values in changes.items() if max(abs(value) for value in values) < 0.5]
     gains = {name: values for name, values in changes.items() if min(values) > 0 and name not in nothing}
-    text = f"The largest change comes from “{most}”, {_between(changes[most])} points"
+    text = f"The largest change comes from “{most}”: {_between(changes[most])} points"
     if gains:
         best = max(gains, key=lambda name: min(gains[name]))
-        text += f"; “{best}” improves every dataset, by {_between(gains[best])}"
+        text += f"; “{best}” improves the accuracy on every dataset, by {_between(gains[best])}"
     if nothing:
-        text += f"; no dataset moves by half a point with {list_words([f'“{name}”' for name in nothing])}"
+        verb = "changes" if len(nothing) == 1 else "change"
+        text += f"; {list_words([f'“{name}”' for name in nothing])} {verb} the accuracy by less than half a point"
     return text + "."
 
 

@@ -58,12 +58,12 @@ ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%#<>&\"'"})
 TRIALS = ("dataset", "split_kind", "model", "preset", "trial", "round", "status", "objective", "mean", "replicas")
 #: Files next to the page that the page links to, and their content.
 FILES = {
-    "runs.csv": "trainings of Tables 2 and 3",
+    "runs.csv": "trainings of Tables 2 and 3 and of the residual GCN",
     "summary.csv": "mean and interval of each cell",
     "sweeps.csv": "trainings of Figure 2",
     "fidelity.csv": "trainings of the fidelity table",
-    "profiles.csv": "time and memory",
-    "trials.csv": "search trials",
+    "profiles.csv": "time and memory of training steps",
+    "trials.csv": "trials of the hyperparameter searches",
     "convergence.csv": "distance to the fixed point",
     "claims.json": "claims with all comparisons",
 }

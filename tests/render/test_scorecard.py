@@ -156,6 +156,7 @@ def test_every_figure_is_drawn(browser, page):
 def test_claims_are_filtered_by_verdict_and_by_words(browser):
     assert len(shown(browser, ".claim")) == 14
     chip = next(chip for chip in shown(browser, ".chip") if chip.text.startswith("partly"))
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", chip)
     chip.click()
     visible = shown(browser, ".claim")
     assert 0 < len(visible) < 14

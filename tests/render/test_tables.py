@@ -169,10 +169,10 @@ def test_the_fidelity_table_takes_whole_presets_from_the_runs_and_names_what_rea
     table = fidelity.build(written(tmp_path, flipped, "f.csv"), written(tmp_path, runs), made_up.REPORTED)
     group = "CGNN"
     assert cell_of(table, fidelity.PUBLISHED, "Cora, ours", group).text == "84.2 ± 1.0"
-    base = cell_of(table, "released code, nothing flipped", "Cora, ours", group)
+    base = cell_of(table, "released code, no switch changed", "Cora, ours", group)
     assert base.text == "82.0 ± 0.8" and not base.bold
     assert (base.file, base.where["variant"], base.where["preset"]) == ("runs", "", "released")
-    assert cell_of(table, "printed equations, all flipped", "Cora, Δ", group).text == "−2.0 [−2.0, −2.0]"
+    assert cell_of(table, "printed equations, all switches changed", "Cora, Δ", group).text == "−2.0 [−2.0, −2.0]"
     assert cell_of(table, "α starts at the tabulated value", "Cora, ours", group).bold
     # Paired by seed, so that their noise cancels.
     assert cell_of(table, "α starts at the tabulated value", "Cora, Δ", group).text == "+2.1 [+2.1, +2.1]"
@@ -186,7 +186,7 @@ def test_repeated_rows_of_a_preset_are_not_shown_twice(tmp_path):
     values = exact_sample(82.0, 0.8, 10)
     runs, repeated = rows("cora", "cgnn", values), rows("cora", "cgnn", values, variant="released")
     table = fidelity.build(written(tmp_path, repeated, "f.csv"), written(tmp_path, runs), made_up.REPORTED)
-    assert [row.label for row in table.rows].count("released code, nothing flipped") == 1
+    assert [row.label for row in table.rows].count("released code, no switch changed") == 1
 
 
 def test_hyperparameters_show_ours_above_the_papers(tmp_path):

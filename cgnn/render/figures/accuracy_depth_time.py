@@ -40,8 +40,8 @@ def draw(sweeps: Path) -> Drawing:
         say_empty(figure, grid[0, 0], "no sweep was run")
     seeds = {len(group) for _, group in rows.groupby(["dataset", "model", "layers", "t1"], dropna=False)}
     caption = (
-        f"{_finding(rows, datasets)} Dots are runs ({count_text(seeds)} seeds per point), lines their means, bands "
-        "95 % intervals."
+        f"{_finding(rows, datasets)} Dots are runs ({count_text(seeds)} seeds per point), lines are their means and "
+        "bands are 95 % intervals."
     )
     alt = "Test accuracy over layers and over ending time: one row of panels per dataset, one line per model."
     return Drawing(figure, "Accuracy against depth or time", caption, alt)
@@ -67,7 +67,7 @@ def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
         if len(late) > 1:
             robust.append(f"{late.max() - late.min():.1f} on {names.dataset(dataset)}")
     if robust:
-        sentences.append(f"from t = {LONG_TIME:g} on, CGNN varies by only {list_words(robust)}")
+        sentences.append(f"for t ≥ {LONG_TIME:g}, the accuracy of CGNN varies by {list_words(robust)}")
     behind = []
     for dataset in datasets:
         without, with_h0 = _means(rows, dataset, "cgnn_no_h0"), _means(rows, dataset, "cgnn")
@@ -76,7 +76,7 @@ def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
             last = common.max()
             behind.append(f"{with_h0[last] - without[last]:.1f} on {names.dataset(dataset)} (t = {last:g})")
     if behind:
-        sentences.append(f"without H(0) it is behind by {list_words(behind)}".replace("-", "−"))
+        sentences.append(f"without H(0) it is lower by {list_words(behind)}".replace("-", "−"))
     return "; ".join(sentences) + "." if sentences else "No sweep was run."
 
 

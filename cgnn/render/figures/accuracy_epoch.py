@@ -59,12 +59,13 @@ def draw(recorded: Path) -> Drawing:
     if losses:
         low, high = (f"{value:+.1f}".replace("-", "−") for value in (min(losses), max(losses)))
         finding = (
-            "Reporting the epoch of best validation instead of the last one changes the mean accuracy of a model by "
-            f"{low} to {high} points."
+            "Reporting the epoch of best validation accuracy instead of the last one changes the mean accuracy of a "
+            f"model by {low} to {high} points."
         )
     caption = (
-        f"{finding} Lines are means over seeds, smoothed over {SMOOTHING} epochs, bands the range of seeds, markers "
-        "each seed at the first epoch of its best validation accuracy. The axis leaves out the climb from chance."
+        f"{finding} Lines are means over seeds, smoothed over {SMOOTHING} epochs; bands are the range over seeds; "
+        "markers show each seed at the first epoch of its best validation accuracy. The axis leaves out the first "
+        "epochs, where accuracy rises from chance level."
     )
     return Drawing(
         figure, "Accuracy by epoch", caption, "Line chart of test accuracy over epochs with the selected epochs marked."

@@ -49,8 +49,8 @@ def draw(recorded: Path) -> Drawing:
     else:
         say_empty(figure, grid[0, 0], "no α was saved")
     caption = (
-        f"{_finding(near)} Left: share of nodes by their learned α (mean over seeds). Right: median, middle half and "
-        "middle 90 % of nodes by degree."
+        f"{_finding(near)} Left: histogram of the learned α of all nodes (mean over seeds). Right: median, central "
+        "50 % and central 90 % of the nodes by degree."
     )
     alt = "Histogram of the learned α with a peak at one half, and quantiles of α over node degree."
     return Drawing(figure, "Learned α over node degree", caption, alt)
@@ -65,8 +65,8 @@ def _finding(near: dict[str, float]) -> str:
     sentence = f"{shares} end within {NEAR} of α = {MIDDLE}"
     if min(near.values()) > MIDDLE:
         sentence += (
-            ": the code learns α = σ(θ), weight decay pulls θ to 0, and few nodes receive a gradient that resists it, "
-            "mostly those with many neighbours"
+            ": the code learns α = σ(θ), weight decay pulls θ towards 0, and only few nodes, mostly those with many "
+            "neighbours, receive a gradient large enough to counteract it"
         )
     return sentence + "."
 

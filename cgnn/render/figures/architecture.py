@@ -63,9 +63,8 @@ def draw() -> Drawing:
     for left, right in ((1.95, 2.42), (3.63, 3.93), (10.12, 10.46), (11.6, 11.92)):
         axes.annotate("", (right, 2.5), (left, 2.5), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.0})
     caption = (
-        "The encoder maps each node's features to E without looking at the graph; the ODE moves all nodes from "
-        "H(0) = E to H(t₁), red lines being the information that the derivative carries between nodes; the decoder "
-        "reads the "
+        "The encoder maps the features of each node to E without using the graph. The ODE evolves the states of all "
+        "nodes from H(0) = E to H(t₁); red lines show the exchange between neighbours. The decoder predicts the "
         "classes from H(t₁)."
     )
     alt = "A graph passes through an encoder, states of an ODE joined by red flow lines, and a decoder to node classes."

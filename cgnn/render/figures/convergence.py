@@ -54,9 +54,9 @@ def draw(convergence: Path) -> Drawing:
     below.legend(loc="upper left")
     first = rows.iloc[0]
     caption = (
-        f"The printed ODE reaches the fixed points of Propositions 2 and 4 at the predicted rates{growth}. Rates: "
-        f"{list_words(rates)}. Left: relative distance to the limit, exact solver (points) on the closed form (lines). "
-        f"Right: the size of H(t). {first['nodes']:g} nodes of {names.dataset(str(first['graph']))}, "
+        f"The printed ODE converges to the fixed points of Propositions 2 and 4 at the predicted rates{growth}. Rates: "
+        f"{list_words(rates)}. Left: relative distance to the limit by the exact solver (points) and the closed form "
+        f"(lines). Right: the norm of H(t). {first['nodes']:g} nodes of {names.dataset(str(first['graph']))}, "
         f"α = {first['alpha']:g}, γ = {first['gamma']:g}, {first['hidden']:g} channels."
     )
     alt = "Two charts over time: the distance to the fixed point falls exponentially; the released ODE keeps growing."

@@ -18,7 +18,7 @@ LAYERED = ("gcn", "gat", "gcn_residual", "cgnn_discrete")
 #: The four of the paper's figure.
 PAPER = ("gcn", "gat", "cgnn_discrete", "cgnn_adjoint")
 SOLVERS = {
-    "cgnn_adjoint": "the adjoint",
+    "cgnn_adjoint": "the adjoint method",
     "cgnn_exact_recompute": "the recomputing exact solver",
     "cgnn_exact": "the exact solver",
     "cgnn_dopri5": "dopri5",
@@ -48,7 +48,7 @@ def draw(profiles: Path) -> Drawing:
     counter = ", ".join(sorted({str(item) for item in rows.get("memory_counter", [])}))
     caption = f"{_finding(rows, datasets)} Peak memory of one training step, counted by {counter or 'nothing'}."
     if out_of_memory:
-        caption += " Crosses on the upper edge ran out of memory."
+        caption += " Crosses at the upper edge mark points that ran out of memory."
     alt = "Peak memory over depth or ending time: one row of panels per dataset, one line per method."
     return Drawing(figure, "Memory against depth or time", caption, alt)
 
@@ -117,7 +117,9 @@ def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
     if linear:
         sentences.append(f"Memory grows linearly with the layers of {list_words(linear)}")
     if growth:
-        sentences.append(f"over the ending times it grows by at most {list_words(growth)}")
+        sentences.append(f"from the shortest to the longest ending time it grows by at most {list_words(growth)}")
     if against:
-        sentences.append(f"the adjoint needs {list_words(against)} times the memory of the recomputing exact solver")
+        sentences.append(
+            f"the adjoint method needs {list_words(against)} times the memory of the recomputing exact solver"
+        )
     return "; ".join(sentences) + "." if sentences else "No profile was run."

@@ -13,7 +13,7 @@ from cgnn.render.plots import list_words, say_empty
 from cgnn.render.style import INK, PAGE, Drawing, look
 
 SHOWN = {"lr": "learning rate", "t1": "ending time $t_1$", "alpha": "α", "gamma": "γ"}
-PLAIN = {"lr": "learning rate", "t1": "ending time", "alpha": "start of α", "gamma": "self-loop weight γ"}
+PLAIN = {"lr": "learning rate", "t1": "ending time", "alpha": "initial α", "gamma": "self-loop weight γ"}
 MODELS = ("cgnn", "cgnn_weight", "cgnn_discrete")
 
 
@@ -85,7 +85,7 @@ def draw(trials: Path) -> Drawing:
     lost = int((rows["status"] != "completed").sum())
     caption = (
         f"{_finding(rows, datasets, shown)} Random search on the {kind} splits: each point is a trial in round one; a "
-        "star marks the winner of each search at its mean validation accuracy in the last round. "
+        "star marks the winner of each search at its mean validation accuracy in round two. "
         f"{len(rows)} trials in {len(counts)} searches, {lost} of them failed. The axes leave out the lowest tenth of "
         "each dataset's trials."
     )
@@ -114,4 +114,4 @@ def _finding(rows: pd.DataFrame, datasets: list[str], shown: list[str]) -> str:
             )
     if not words:
         return "No search of CGNN was run."
-    return f"CGNN's validation accuracy goes most with {list_words(words)} (rank correlation)."
+    return f"CGNN's validation accuracy correlates most with {list_words(words)} (rank correlation)."

@@ -54,8 +54,8 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
         _label(grid[1], [names.model(model) for model in models], "test accuracy (%)")
         caption = (
             f"{_finding(times)} Above: median time per epoch, from {'the benchmark' if benched else 'the profiles'}. "
-            "Below: mean accuracy on the fixed split with its 95 % interval, which the solvers of a model share "
-            f"(preset {protocol.preset}, hyperparameters: {protocol.source})."
+            "Below: mean accuracy on the fixed split with its 95 % interval, which is the same for all solvers of a "
+            f"model (preset {protocol.preset}, hyperparameters: {protocol.source})."
         )
     else:
         figure, grid = panels(1, 1, 1.5)
@@ -112,14 +112,17 @@ def _finding(times: dict[str, Times]) -> str:
     for dataset, lines in times.items():
         general = next((method for method in GENERAL if method in lines), None)
         if general and "cgnn_exact" in lines:
-            faster.append(f"{lines[general][1] / lines['cgnn_exact'][1]:,.0f} times on {names.dataset(dataset)}")
+            faster.append(f"{lines[general][1] / lines['cgnn_exact'][1]:,.0f} on {names.dataset(dataset)}")
         baselines = [time for model, time in lines.values() if model == "gcn"]
         if baselines and "cgnn_exact" in lines:
             against.append(f"{lines['cgnn_exact'][1] / min(baselines):.1f} on {names.dataset(dataset)}")
     if not faster:
-        return "No general solver was timed beside the exact one."
-    sentence = f"An epoch of CGNN with the exact solver is faster than with a general one by {list_words(faster)}"
-    return sentence + (f"; it takes {list_words(against)} epochs of the fastest GCN." if against else ".")
+        return "No general-purpose solver was timed together with the exact one."
+    sentence = (
+        "An epoch of CGNN is faster with the exact solver than with a general-purpose one, by a factor of "
+        f"{list_words(faster)}"
+    )
+    return sentence + (f". It takes as long as {list_words(against)} epochs of the fastest GCN." if against else ".")
 
 
 def _profiled(dataset: str, timed: pd.DataFrame, rows: pd.DataFrame) -> Times:

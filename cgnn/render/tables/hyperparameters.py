@@ -49,8 +49,8 @@ def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
                     table.append(Row(f"{label}: paper", cells | {"validation": Cell("")}, names.dataset(dataset)))
     caption = (
         f"Hyperparameters found by our random search ({count_text(set(searches['count']))} trials each, ranked by "
-        "validation accuracy alone), and those the paper prints. Validation: mean accuracy in percent of the "
-        "winner over the replicas of the last round."
+        "validation accuracy alone), and those that the paper prints. Validation: mean accuracy in percent of the "
+        "winning trial over the replicas (other seeds or splits) of round two."
     )
     columns = (*(SHOWN[name] for name in shown), "validation")
     return Table("hyperparameters", "Hyperparameters", caption, "Model and splits", columns, tuple(table))

@@ -13,7 +13,7 @@ from cgnn.render.table import Cell, Row, Table
 CONTINUOUS = "cgnn"
 MODELS = {
     CONTINUOUS: "continuous: the ODE up to t₁",
-    "cgnn_discrete": "discrete: its unit Euler steps",
+    "cgnn_discrete": "discrete: unit Euler steps of the ODE",
     "cgnn_appnp": "discrete: APPNP's steps",
 }
 #: Without this model the runs contain only the comparison in Tables 2 and 3.
@@ -33,7 +33,7 @@ def build(runs: Path) -> Table:
     ]
     counts = {len(part) for _, part in rows.groupby(["dataset", "split_kind", "model"])}
     caption = (
-        "The same encoder, decoder, α, γ and training, with three propagations: test accuracy in percent, mean ± "
+        "The same encoder, decoder, α, γ and training with three propagation schemes: test accuracy in percent, mean ± "
         f"standard deviation over {count_text(counts)} runs, and Δ, the difference from the continuous model with its "
         "95 % interval (paired by split on random splits, Welch on fixed ones)."
     )

@@ -34,7 +34,7 @@ def build(profiles: Path, reported: Path, bench: Path | None = None) -> Table:
     beside = {_model(method): method for method in reversed(shown) if not method.endswith("_exact")}
     table = [_row(method, *found[method], base, printed if method in beside.values() else None) for method in shown]
     caption = (
-        f"Seconds per epoch on Cora (median, from {source}), and how many GCN epochs that is. The paper measured on a "
+        f"Seconds per epoch on Cora (median, from {source}), and the ratio to an epoch of GCN. The paper measured on a "
         "GTX 960M, so only the ratios can be compared."
     )
     columns = ("ours, seconds", "ours, times GCN", "paper, seconds", "paper, times GCN")

@@ -44,12 +44,12 @@ def build(bench: Path | None = None) -> Table:
         table.append(Row(_label(next(iter(found.values()))), cells))
     columns = tuple(f"{names.dataset(item)}, {side}" for item in datasets for side in ("ms", "× GCN"))
     caption = (
-        "Milliseconds per epoch (training step, validation and test accuracy) of one replica, median of several "
-        f"repeats, {threads} thread{'s' if threads > 1 else ''}, all measured side by side; and as a multiple of GCN "
-        "as PyG users run it (dense features)."
+        "Milliseconds per epoch (one training step and one evaluation), median of several repeats with "
+        f"{threads} thread{'s' if threads > 1 else ''}, all methods timed in turn; and the ratio to PyG's GCN with "
+        "dense features, as in PyG's examples."
     )
     if not rows:
-        caption = "Not measured: `make bench` has not been run, so there is no number to show."
+        caption = "Not measured: run `make bench` first."
     return Table("speed", "Speed per epoch", caption, "Model and solver", columns, tuple(table))
 
 

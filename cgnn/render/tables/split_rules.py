@@ -26,7 +26,7 @@ def build(summary: Path, reported: Path) -> Table:
     others = rows[rows["split_kind"].isin([rule for rule in RULES if rule != "random"])]
     printed = load_reported(reported)
     held = protocols(others)
-    caption, table = "No other rule of random splits was run.", []
+    caption, table = "No other rule for random splits was run.", []
     columns: tuple[str, ...] = ()
     if held:
         rows = held[0].of(rows[rows["split_kind"].isin(RULES)])
@@ -39,10 +39,10 @@ def build(summary: Path, reported: Path) -> Table:
         counts = {int(n) for n in rows[rows["model"].isin(models)]["n"]}
         caption = (
             "Random splits drawn by different rules, 20 nodes per class for training: test accuracy in percent, mean ± "
-            f"standard deviation over {count_text(counts)} splits ({heading(held[0]).lower()}). The paper does not say "
-            "by which rule its splits were drawn."
+            f"standard deviation over {count_text(counts)} splits ({heading(held[0]).lower()}). The paper does not "
+            "describe how its splits were drawn."
         )
-    return Table("split_rules", "Rules of random splits", caption, "Model", columns, tuple(table))
+    return Table("split_rules", "Rules for random splits", caption, "Model", columns, tuple(table))
 
 
 def _row(part: pd.DataFrame, dataset: str, model: str, rules: list[str], printed: Reported) -> Row:
