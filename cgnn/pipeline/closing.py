@@ -15,12 +15,24 @@ SHOWN = {
 }
 
 
+#: The paper's protocol.
+FULL = {"epochs": 400, "seeds": 10, "random_splits": 15}
+
+
+def preview_of(config: Mapping[str, Any]) -> str | None:
+    """``preview: 40 epochs, 3 seeds`` for a config with a smaller budget than the paper's, else None."""
+    protocol = config["protocol"]
+    if all(protocol[name] >= count for name, count in FULL.items()):
+        return None
+    return f"preview: {protocol['epochs']} epochs, {protocol['seeds']} seeds"
+
+
 def closing(results: str, preview: str | None, seconds: float) -> str:
     """The text. ``preview`` is the budget of a small run, which gives no verdicts; None for the whole paper."""
     folder = Path(results)
     claims = folder / "claims.json"
     lines = []
-    if preview:
+    if preview and claims.is_file():
         lines.append(f"{preview} (no verdicts; `make paper` runs the full budget)")
     elif claims.is_file():
         counts: Mapping[str, Any] = json.loads(claims.read_text(encoding="utf-8"))["counts"]

@@ -30,5 +30,5 @@ def test_a_number_is_that_of_the_rows():
 
 
 def test_what_was_not_run_is_named():
-    with pytest.raises(UserError, match="holds no dataset cora, model no_such_model"):
+    with pytest.raises(UserError, match="has no dataset cora, model no_such_model"):
         Numbers(PUBLISHED).run("cora", "no_such_model")

@@ -261,7 +261,7 @@ def test_tables_without_rows_are_left_out(tmp_path):
 
 def test_an_unknown_table_and_a_missing_input_are_named(tmp_path, capsys):
     assert main(["table", "fixd_splits", "--out", str(tmp_path / "x")]) == 2
-    assert "there are datasets, fixed_splits" in capsys.readouterr().err
+    assert "expected one of datasets, fixed_splits" in capsys.readouterr().err
     assert (
         main(
             [

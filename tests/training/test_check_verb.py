@@ -109,4 +109,4 @@ def test_a_missing_gpu_is_an_error_of_the_user(capsys):
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     assert main(["check", "--device", "cuda"]) == 2
-    assert "torch sees 0 CUDA devices here" in capsys.readouterr().err
+    assert "torch finds 0 CUDA devices" in capsys.readouterr().err

@@ -173,7 +173,7 @@ def nodes(*indices: int) -> np.ndarray:
 
 def test_a_split_of_another_graph_or_without_test_nodes_is_refused(small_graph: Graph) -> None:
     data = graph_tensors(small_graph, "rows", torch.device("cpu"))
-    with pytest.raises(UserError, match="names node 900, the graph has 200"):
+    with pytest.raises(UserError, match="contains node 900, but the graph has 200 nodes"):
         split_tensors(data, [Split("far", nodes(1), nodes(2), nodes(900))])
     with pytest.raises(UserError, match="at least one node"):
         split_tensors(data, [Split("empty", nodes(1), nodes(2), nodes())])

@@ -69,5 +69,5 @@ def test_a_device_that_is_not_there_is_named() -> None:
     assert choose_device("cpu") == CPU
     with pytest.raises(UserError, match="expected auto, cpu, cuda or cuda:INDEX"):
         choose_device("gpu")
-    with pytest.raises(UserError, match="cuda:63 asked"):
+    with pytest.raises(UserError, match="cuda:63 requested"):
         choose_device("cuda:63")

@@ -97,7 +97,7 @@ def test_other_models_and_solvers_may_have_other_code(tmp_path):
 
 def test_a_replica_that_is_there_twice_is_refused(tmp_path):
     files = [chunk(tmp_path, "a/0-1.csv", [0, 1]), chunk(tmp_path, "a/1-1.csv", [1])]
-    with pytest.raises(UserError, match=r"1-1\.csv: replica 1 is in .*0-1\.csv already"):
+    with pytest.raises(UserError, match=r"1-1\.csv: replica 1 is already in .*0-1\.csv"):
         collect_runs(files)
 
 

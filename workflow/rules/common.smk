@@ -14,7 +14,7 @@ from snakemake.logging import logger
 from cgnn.errors import UserError
 from cgnn.paper.fidelity import preset
 from cgnn.pipeline import provenance, resources
-from cgnn.pipeline.closing import closing
+from cgnn.pipeline.closing import closing, preview_of
 from cgnn.pipeline.config import active_datasets, check_files, validate
 from cgnn.pipeline.freeze import freeze, frozen_config, frozen_path
 from cgnn.pipeline.outputs import BENCH, REPORTED, outputs_of
@@ -83,13 +83,9 @@ onstart:
 
 
 onsuccess:
-    from cgnn.analysis.rows import load_rows  # here, since pandas takes long to import
-    from cgnn.render.budget import preview_text
-
-    if (Path(config["results"]) / "runs.csv").is_file():
-        preview = preview_text(load_rows(Path(config["results"]) / "runs.csv"))
-        lines = closing(config["results"], preview, time.monotonic() - STARTED)
-        logger.info(f"\n{lines}", extra={"closing": True})
+    # Nothing is imported here: the working tree may have been edited since the run started.
+    lines = closing(config["results"], preview_of(config), time.monotonic() - STARTED)
+    logger.info(f"\n{lines}", extra={"closing": True})
 
 
 onerror:
