@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cgnn.datasets.graph import Graph
-from cgnn.datasets.splits import PER_CLASS, SplitSizes
 from cgnn.errors import UserError
 
 Kind = Literal["planetoid", "nell", "synthetic", "own"]
@@ -35,10 +34,6 @@ class Dataset:
     name: str
     kind: Kind
     file_sets: tuple[FileSet, ...] = ()
-
-    @property
-    def per_class(self) -> int:
-        return PER_CLASS.get(self.name, int(SplitSizes.per_class))
 
     @property
     def modules(self) -> tuple[str, ...]:
