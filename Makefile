@@ -45,7 +45,7 @@ $(INSTALLED): $(LOCKS)
 RUN := PYTHONPATH=$(CURDIR)/workflow/terminal$${PYTHONPATH:+:$$PYTHONPATH} snakemake --cores all --logger cgnn
 
 quick: install
-	@$(RUN) --configfile config/quick.yaml
+	@CGNN_PRELOAD=1 $(RUN) --configfile config/quick.yaml
 
 paper: install
 	@$(RUN)

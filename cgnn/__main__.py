@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cgnn.errors import UserError
+from cgnn.pipeline.preload import delegate
 from cgnn.training.gpus import one_gpu
 
 COMMANDS = sorted(path.stem for path in (Path(__file__).parent / "cli").glob("[a-z]*.py"))
@@ -79,7 +80,7 @@ def overview() -> str:
     """Every command with the first line of its description, in groups."""
     named = {name for names in GROUPS.values() for name in names}
     groups = {**GROUPS, RULES: tuple(name for name in COMMANDS if name not in named)}
-    lines = ["Continuous Graph Neural Networks, rebuilt. `cgnn COMMAND --help` shows the options of a command."]
+    lines = ["A reproduction of Continuous Graph Neural Networks. `cgnn COMMAND --help` shows the options of a command."]
     for title, names in groups.items():
         lines += ["", f"{title}:"]
         for name in names:
@@ -98,4 +99,5 @@ def make_robust() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    delegated = delegate(sys.argv[1:])
+    sys.exit(main() if delegated is None else delegated)

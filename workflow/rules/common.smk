@@ -13,7 +13,7 @@ from snakemake.logging import logger
 
 from cgnn.errors import UserError
 from cgnn.paper.fidelity import preset
-from cgnn.pipeline import provenance, resources
+from cgnn.pipeline import preload, provenance, resources
 from cgnn.pipeline.closing import closing, preview_of
 from cgnn.pipeline.config import active_datasets, check_files, validate
 from cgnn.pipeline.freeze import freeze, frozen_config, frozen_path
@@ -78,6 +78,8 @@ wildcard_constraints:
 onstart:
     try:
         freeze(CODE, FROZEN, config["results"], config)
+        if "CGNN_PRELOAD" in os.environ and workflow.local_exec:
+            preload.start(FROZEN)
     except UserError as error:
         raise WorkflowError(str(error))
 

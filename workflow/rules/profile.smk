@@ -1,8 +1,11 @@
 """Figure 3 and the running-time table: peak memory and seconds per epoch.
 
 Needs: graphs and fixed splits. Makes: profiles/{dataset}/{method}/{value}.json, each measured in a process of its
-own. The rule takes every core and the `profiler` resource, so nothing else runs beside it.
+own. With `profiles.exclusive`, a job takes every core and the `profiler` resource, so nothing else runs beside it.
 """
+
+
+EXCLUSIVE = config["profiles"]["exclusive"]
 
 
 def profile_epochs(wildcards):
@@ -14,7 +17,7 @@ def profile_epochs(wildcards):
 
 
 rule measure_profile:
-    """Measure one method at one depth or ending time, with nothing else running; medians over a few epochs."""
+    """Measure one method at one depth or ending time; medians over a few epochs."""
     input:
         graph=f"{R}/data/{{dataset}}/graph.npz",
         split=f"{R}/splits/{{dataset}}/fixed.json",
@@ -25,12 +28,12 @@ rule measure_profile:
     conda:
         "../../environment.yml"
     # All cores of this machine; on a cluster the slurm profile requests an exclusive node instead.
-    threads: (workflow.resource_settings.cores or 1) if workflow.is_main_process else 1
+    threads: (workflow.resource_settings.cores or 1) if EXCLUSIVE and workflow.is_main_process else 1
     resources:
         **GPU,
         mem_mb=memory,
         runtime=15,
-        profiler=1,
+        profiler=int(EXCLUSIVE),
     params:
         preset=config["profiles"]["preset"],
         epochs=profile_epochs,
