@@ -9,6 +9,8 @@ measure memory. Snakemake's ``benchmark`` files then contain the run time of a j
 The server ends when the process that started it ends, and a child ends when the command that requested it ends.
 """
 
+import ast
+import contextlib
 import json
 import os
 import pkgutil
@@ -30,6 +32,8 @@ from pathlib import Path
 VARIABLE = "CGNN_SOCKET"
 #: Commands that always run in their own process.
 MEASURED = ("profile",)
+#: Modules that packages import when they are first used.
+IMPORTED_LATE = ("plotly.graph_objects", "plotly.io", "fontTools.subset")
 
 
 def start(code: Path) -> None:
@@ -92,15 +96,21 @@ def serve(path: Path, main: Callable[[list[str]], int]) -> None:
 
 
 def _import_all() -> None:
+    """Import all modules of this package and all packages that they import, also those imported inside functions."""
     import cgnn
     from cgnn.pipeline.fingerprint import import_closure
 
     modules = [found.name for found in pkgutil.walk_packages(cgnn.__path__, "cgnn.") if "__main__" not in found.name]
+    import_closure(*modules)  # reads each file once, for the fingerprints of all jobs
+    sources = [Path(file).read_text(encoding="utf-8") for file in Path(cgnn.__path__[0]).rglob("*.py")]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
+    packages = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    packages |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for module in modules:
-            import_module(module)
-    import_closure(*modules)  # reads each file once
+        for module in [*modules, *sorted(packages), *IMPORTED_LATE]:
+            with contextlib.suppress(ImportError):  # optional packages
+                import_module(module)
 
 
 def _run(connection: socket.socket, main: Callable[[list[str]], int]) -> None:
