@@ -80,9 +80,7 @@ def overview() -> str:
     """Every command with the first line of its description, in groups."""
     named = {name for names in GROUPS.values() for name in names}
     groups = {**GROUPS, RULES: tuple(name for name in COMMANDS if name not in named)}
-    lines = [
-        "A reproduction of Continuous Graph Neural Networks. `cgnn COMMAND --help` shows the options of a command."
-    ]
+    lines = ["Continuous Graph Neural Networks, reproduced. `cgnn COMMAND --help` shows the options of a command."]
     for title, names in groups.items():
         lines += ["", f"{title}:"]
         for name in names:

@@ -3,8 +3,8 @@
 Importing torch, PyTorch Geometric and Orion takes longer than most jobs of `make quick` compute. With CGNN_PRELOAD set,
 the workflow starts a server that imports all modules once. ``python -m cgnn`` then passes its arguments, working
 directory, environment and standard streams to the server, which forks a child that runs the command. Results are the
-same, and without a server, or before it is ready, a command runs in its own process. Profiles always do, because they
-measure memory. Snakemake's ``benchmark`` files then contain the run time of a job but not its memory.
+same, and without a server a command runs in its own process. Profiles always do, because they measure memory.
+Snakemake's ``benchmark`` files then contain the run time of a job but not its memory.
 
 The server ends when the process that started it ends, and a child ends when the command that requested it ends.
 """
@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable
@@ -32,6 +33,8 @@ from pathlib import Path
 VARIABLE = "CGNN_SOCKET"
 #: Commands that always run in their own process.
 MEASURED = ("profile",)
+#: Commands that wait until the server is ready, because importing the same packages next to it takes longer.
+WAITING = ("train", "search")
 #: Modules that packages import when they are first used.
 IMPORTED_LATE = ("plotly.graph_objects", "plotly.io", "fontTools.subset")
 
@@ -56,6 +59,10 @@ def delegate(arguments: list[str]) -> int | None:
     path = os.environ.get(VARIABLE)
     if path is None or not arguments or arguments[0] in MEASURED:
         return None
+    if arguments[0] in WAITING:
+        deadline = time.monotonic() + 60
+        while Path(path).parent.is_dir() and not Path(path).exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.connect(path)
@@ -76,12 +83,12 @@ def serve(path: Path, main: Callable[[list[str]], int]) -> None:
     """Import every module of the package, then fork a child for each command until standard input is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes finished children
-    _import_all()
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(path.with_suffix(".new")))
-    listener.listen(64)
-    path.with_suffix(".new").rename(path)
     try:
+        _import_all()
+        listener.bind(str(path.with_suffix(".new")))
+        listener.listen(64)
+        path.with_suffix(".new").rename(path)
         with selectors.DefaultSelector() as selector:
             selector.register(listener, selectors.EVENT_READ)
             selector.register(sys.stdin, selectors.EVENT_READ)
