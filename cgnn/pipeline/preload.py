@@ -3,8 +3,8 @@
 Importing torch, PyTorch Geometric and Orion takes longer than most jobs of `make quick` compute. With CGNN_PRELOAD set,
 the workflow starts a server that imports all modules once. ``python -m cgnn`` then passes its arguments, working
 directory, environment and standard streams to the server, which forks a child that runs the command. Results are the
-same, and without a server a command runs in its own process. Profiles always do, because they measure memory.
-Snakemake's ``benchmark`` files then contain the run time of a job but not its memory.
+same, and without a server a command runs in its own process. Snakemake's ``benchmark`` files then contain the run time
+of a job but not its memory.
 
 The server ends when the process that started it ends, and a child ends when the command that requested it ends.
 """
@@ -31,10 +31,8 @@ from pathlib import Path
 
 #: The server's socket, set for the jobs of a workflow that started one.
 VARIABLE = "CGNN_SOCKET"
-#: Commands that always run in their own process.
-MEASURED = ("profile",)
 #: Commands that wait until the server is ready, because importing the same packages next to it takes longer.
-WAITING = ("train", "search")
+WAITING = ("train", "search", "profile")
 #: Modules that packages import when they are first used.
 IMPORTED_LATE = ("plotly.graph_objects", "plotly.io", "fontTools.subset")
 
@@ -57,7 +55,7 @@ def start(code: Path) -> None:
 def delegate(arguments: list[str]) -> int | None:
     """The exit code of a command that the server ran, or None if this process has to run it."""
     path = os.environ.get(VARIABLE)
-    if path is None or not arguments or arguments[0] in MEASURED:
+    if path is None or not arguments:
         return None
     if arguments[0] in WAITING:
         deadline = time.monotonic() + 60
@@ -69,7 +67,12 @@ def delegate(arguments: list[str]) -> int | None:
     except OSError:  # not ready yet, or on another machine
         return None
     with connection:
-        request = {"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
+        request = {
+            "arguments": arguments,
+            "folder": os.getcwd(),
+            "environment": dict(os.environ),
+            "encoding": sys.stdout.encoding,
+        }
         socket.send_fds(connection, [b"\n"], [0, 1, 2])
         connection.sendall(json.dumps(request).encode() + b"\n")
         reply = connection.makefile("rb").read()
@@ -129,6 +132,10 @@ def _run(connection: socket.socket, main: Callable[[list[str]], int]) -> None:
     for target, stream in enumerate(streams):
         os.dup2(stream, target)
         os.close(stream)
+    # New objects, because the old ones remember what kind of files the server's streams are.
+    sys.stdin = os.fdopen(0, encoding=request["encoding"], closefd=False)
+    sys.stdout = os.fdopen(1, "w", 1, encoding=request["encoding"], closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, encoding=request["encoding"], errors="backslashreplace", closefd=False)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

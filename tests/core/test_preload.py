@@ -1,0 +1,89 @@
+"""Commands that a preloaded process runs: same results, streams and exit codes, and no process is left behind."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cgnn.pipeline import preload
+
+TRAIN = ["train", "--dataset", "synthetic", "--model", "gcn", "--epochs", "3"]
+STARTER = (
+    "import os, sys; from pathlib import Path; from cgnn.pipeline import preload; preload.start(Path(sys.argv[1])); "
+    "print(os.environ[preload.VARIABLE], flush=True); sys.stdin.read()"
+)
+
+
+def wait_until(condition, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "nothing happened in time"
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def server(project):
+    """The environment of a job whose workflow started a server; the server must end when the workflow is killed."""
+    starter = subprocess.Popen(
+        [sys.executable, "-c", STARTER, project], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=project
+    )
+    path = Path(starter.stdout.readline().strip())
+    wait_until(path.exists)
+    yield {**os.environ, preload.VARIABLE: str(path)}
+    starter.kill()
+    wait_until(lambda: not path.parent.exists())
+
+
+def without_server(environment):
+    return {name: value for name, value in environment.items() if name != preload.VARIABLE}
+
+
+def run(arguments, environment, folder):
+    command = [sys.executable, "-m", "cgnn", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, cwd=folder)
+
+
+def test_a_training_writes_the_same_bytes(server, tmp_path):
+    warm = run([*TRAIN, "--out", "warm.csv"], server, tmp_path)
+    cold = run([*TRAIN, "--out", "cold.csv"], without_server(server), tmp_path)
+    assert warm.returncode == cold.returncode == 0, warm.stderr + cold.stderr
+    assert (tmp_path / "warm.csv").read_bytes() == (tmp_path / "cold.csv").read_bytes()
+    assert warm.stdout.rpartition(",")[0] == cold.stdout.rpartition(",")[0]  # the rest is the run time
+
+
+@pytest.mark.parametrize(
+    "arguments", [["train", "--dataset", "x", "--model", "gcn", "--out", "x.csv"], ["x"], ["--help"]]
+)
+def test_messages_and_exit_codes_are_the_same(server, tmp_path, arguments):
+    warm, cold = run(arguments, server, tmp_path), run(arguments, without_server(server), tmp_path)
+    assert (warm.returncode, warm.stdout, warm.stderr) == (cold.returncode, cold.stdout, cold.stderr)
+    assert warm.stdout or warm.stderr
+
+
+def test_a_child_ends_with_the_command_that_requested_it(server, tmp_path):
+    command = [sys.executable, "-m", "cgnn", *TRAIN[:-1], "10000000", "--out", "runs.csv"]
+    client = subprocess.Popen(command, env=server, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    wait_until(lambda: client.poll() is not None or len(working_in(tmp_path)) == 2)
+    assert client.poll() is None, client.stdout.read().decode()
+    client.kill()
+    client.wait()
+    wait_until(lambda: not working_in(tmp_path))
+
+
+def working_in(folder):
+    """The processes whose working directory is ``folder``."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            found += [process.name] if (process / "cwd").resolve() == folder.resolve() else []
+        except OSError:
+            continue  # it has ended
+    return found
+
+
+def test_without_a_server_a_command_runs_in_its_own_process(tmp_path):
+    environment = {**os.environ, preload.VARIABLE: str(tmp_path / "absent" / "socket")}
+    assert run(["--help"], environment, tmp_path).returncode == 0
