@@ -3,10 +3,10 @@
 import json
 from dataclasses import replace
 
-import made_up
 import numpy as np
 import pandas as pd
-from made_up import exact_sample, rows
+import synthetic_results as synthetic
+from synthetic_results import exact_sample, rows
 
 from cgnn.analysis.claims.base import Evidence
 from cgnn.analysis.rows import Protocol
@@ -14,7 +14,7 @@ from cgnn.analysis.verdicts import TESTS
 from cgnn.paper.fidelity import preset
 from cgnn.paper.reported import load_reported
 
-REPORTED = load_reported(made_up.REPORTED)
+REPORTED = load_reported(synthetic.REPORTED)
 NOTHING = Evidence(REPORTED, Protocol("published", "released"))
 DATASETS = ("cora", "citeseer", "pubmed")
 

@@ -1,9 +1,9 @@
 """The measured approach to the fixed point against scipy, and the account of what a results tree cost."""
 
-import made_up
 import numpy as np
 import pytest
 import scipy.linalg
+import synthetic_results as synthetic
 from scipy import sparse
 
 from cgnn.analysis.account import cost, provenance
@@ -59,12 +59,12 @@ def test_hours_and_epochs_are_summed_by_stage(tmp_path):
 
 
 def test_times_that_were_not_kept_are_not_invented(tmp_path):
-    made_up.rows("cora", "cgnn", [80.0]).to_csv(tmp_path / "runs.csv", index=False)
+    synthetic.rows("cora", "cgnn", [80.0]).to_csv(tmp_path / "runs.csv", index=False)
     assert cost(tmp_path) == []
 
 
 def test_provenance_lists_code_data_and_versions(tmp_path):
-    made_up.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
+    synthetic.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
     found = provenance(tmp_path)
     assert found["versions"] == ["numpy=2.4.6", "python=3.11", "torch=2.13.0"]
     assert found["code"][0]["model"] == "CGNN" and found["graphs"][0]["dataset"] == "Cora"

@@ -2,19 +2,8 @@
 
 import pandas as pd
 import pytest
-from judging import (
-    augmented,
-    both_kinds,
-    converging,
-    epochs,
-    judged,
-    profile,
-    residual,
-    sweep,
-    tables,
-    without_h0,
-)
-from made_up import rows
+from judging import augmented, both_kinds, converging, epochs, judged, profile, residual, sweep, tables, without_h0
+from synthetic_results import rows
 
 from cgnn.analysis.claims.base import Verdict
 from cgnn.analysis.verdicts import TESTS

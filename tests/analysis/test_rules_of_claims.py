@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-import made_up
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results as synthetic
 from judging import NOTHING, augmented, both_kinds, judged, profile, residual, sweep, tables, without_h0
-from made_up import rows
+from synthetic_results import rows
 
 from cgnn.analysis.claims.base import Kind, Outcome, Verdict, directional, grade
 from cgnn.analysis.rows import Protocol
@@ -228,5 +228,5 @@ def test_runs_that_differ_in_more_than_augmentation_are_not_compared():
 
 
 def test_the_benchmark_is_preferred_where_it_was_run():
-    claim = judged("C11", bench=made_up.bench()["rows"])
+    claim = judged("C11", bench=synthetic.bench()["rows"])
     assert claim.comparisons[0].estimate == pytest.approx(1200 / 9)

@@ -4,9 +4,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import made_up
 import pandas as pd
 import pytest
+import synthetic_results as synthetic
 from judging import NOTHING, REPORTED, judged, tables
 
 from cgnn.__main__ import main
@@ -44,7 +44,7 @@ def test_the_report_is_json_of_the_documented_shape(tmp_path):
 
 
 def arguments(folder, *more):
-    return ["claims", "--reported", str(made_up.REPORTED), "--results", str(folder), *more]
+    return ["claims", "--reported", str(synthetic.REPORTED), "--results", str(folder), *more]
 
 
 def test_the_gate_passes_and_fails_by_exit_code(tmp_path, capsys):
@@ -99,7 +99,7 @@ def test_the_verdicts_repeat_from_the_committed_rows(tmp_path, monkeypatch):
 
 def test_everything_that_a_committed_verdict_used_is_committed_and_unchanged():
     inputs = json.loads((PUBLISHED / "claims.json").read_text(encoding="utf-8"))["inputs"]
-    files = {item["name"]: PUBLISHED / item["file"] for item in inputs} | {"reported": made_up.REPORTED}
+    files = {item["name"]: PUBLISHED / item["file"] for item in inputs} | {"reported": synthetic.REPORTED}
     assert set(files) >= {"runs", "sweeps", "fidelity", "profiles", "convergence", "bench", "reported"}
     assert {item["name"]: item["sha256"] for item in inputs} == {name: sha256_of(path) for name, path in files.items()}
 

@@ -266,9 +266,7 @@ def test_a_missing_split_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "parts",
-    [([0, 1], [1], [2]), ([0, 0], [1], [2]), ([1, 0], [2], [3])],
-    ids=["shared", "twice", "unsorted"],
+    "parts", [([0, 1], [1], [2]), ([0, 0], [1], [2]), ([1, 0], [2], [3])], ids=["shared", "twice", "unsorted"]
 )
 def test_parts_that_share_or_repeat_a_node_cannot_be_made(parts):
     with pytest.raises(ValueError, match="split s"):

@@ -54,8 +54,7 @@ def test_the_same_parameters_give_the_same_graph_and_another_seed_another():
 def test_any_small_graph_can_be_made_and_has_a_fixed_split(nodes, classes, degree, homophily):
     classes, degree = min(classes, nodes), min(degree, nodes - 1)
     graph = generate(
-        "synthetic",
-        Parameters(nodes=nodes, classes=classes, degree=degree, homophily=homophily, features=20, words=3),
+        "synthetic", Parameters(nodes=nodes, classes=classes, degree=degree, homophily=homophily, features=20, words=3)
     )
     assert graph.num_nodes == nodes
     assert graph.num_edges <= round(nodes * degree / 2)

@@ -2,10 +2,10 @@
 
 import json
 
-import made_up
 import matplotlib.text
 import pandas as pd
 import pytest
+import synthetic_results as synthetic
 
 from cgnn.__main__ import main
 from cgnn.pipeline.fingerprint import code_fingerprint, import_closure
@@ -57,7 +57,7 @@ def test_legends_stay_inside_the_figure(results, name):
 def test_one_dataset_with_all_its_curves_has_room_for_them(results, tmp_path):
     """Its legend had taken the panel's place, and the panel's label left the figure."""
     models = ("gcn", "gat", "cgnn", "cgnn_weight")
-    write_recorded(tmp_path / "recorded.npz", made_up.recorded(models, ["cora"]))
+    write_recorded(tmp_path / "recorded.npz", synthetic.recorded(models, ["cora"]))
     with use_style():
         figure = accuracy_epoch.draw(tmp_path / "recorded.npz").figure
         figure.canvas.draw()
@@ -112,13 +112,13 @@ def test_the_selected_epoch_is_the_first_of_best_validation():
 
 
 def test_the_convergence_caption_carries_the_measured_rate(tmp_path):
-    made_up.convergence().to_csv(tmp_path / "c.csv", index=False)
+    synthetic.convergence().to_csv(tmp_path / "c.csv", index=False)
     with use_style():
         assert "0.0500 (predicted 0.0500)" in convergence.draw(tmp_path / "c.csv").caption
 
 
 def test_an_empty_sweep_says_so_instead_of_empty_axes(tmp_path):
-    made_up.sweeps().iloc[:0].to_csv(tmp_path / "sweeps.csv", index=False)
+    synthetic.sweeps().iloc[:0].to_csv(tmp_path / "sweeps.csv", index=False)
     assert main(
         ["figure", "accuracy_depth_time", "--sweeps", str(tmp_path / "sweeps.csv"), "--out", str(tmp_path / "f")]
     ) in (0, None)

@@ -3,8 +3,8 @@
 import json
 import re
 
-import made_up
 import pandas as pd
+import synthetic_results as synthetic
 
 from cgnn.__main__ import main
 from cgnn.analysis.summary import summarise
@@ -13,7 +13,7 @@ from cgnn.render.blocks import blocks_of
 from cgnn.render.budget import preview_text
 from cgnn.render.headline import headline
 
-SOURCE = made_up.ROOT / "paper" / "paper.typ"
+SOURCE = synthetic.ROOT / "paper" / "paper.typ"
 
 
 def compiled(results, out, *more):
@@ -24,7 +24,7 @@ def compiled(results, out, *more):
         "--source",
         str(SOURCE),
         "--reported",
-        str(made_up.REPORTED),
+        str(synthetic.REPORTED),
         "--out",
         str(out),
     ]
@@ -43,7 +43,7 @@ def test_the_paper_compiles_with_everything_in_it_and_repeats_to_the_byte(finish
 
 
 def test_an_almost_empty_results_tree_still_gives_a_paper_that_says_what_is_missing(tmp_path):
-    made_up.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
+    synthetic.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
     assert compiled(tmp_path, tmp_path / "paper.pdf") in (0, None)
 
 
@@ -55,7 +55,7 @@ def test_the_text_types_no_result_by_hand():
 
 
 def test_a_typst_error_names_the_source(tmp_path, capsys):
-    made_up.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
+    synthetic.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
     broken = tmp_path / "broken.typ"
     broken.write_text("#let")
     assert (
@@ -67,7 +67,7 @@ def test_a_typst_error_names_the_source(tmp_path, capsys):
                 "--source",
                 str(broken),
                 "--reported",
-                str(made_up.REPORTED),
+                str(synthetic.REPORTED),
                 "--out",
                 str(tmp_path / "x.pdf"),
             ]
@@ -78,14 +78,14 @@ def test_a_typst_error_names_the_source(tmp_path, capsys):
 
 
 def test_a_small_budget_is_called_a_preview_and_gets_no_findings(tmp_path):
-    made_up.runs(("cora",), seeds=4, splits=4).to_csv(tmp_path / "runs.csv", index=False)
+    synthetic.runs(("cora",), seeds=4, splits=4).to_csv(tmp_path / "runs.csv", index=False)
     assert compiled(tmp_path, tmp_path / "paper.pdf", "--data", str(tmp_path / "data.json")) in (0, None)
     data = json.loads((tmp_path / "data.json").read_text())
     assert data["preview"] == "preview: 4 seeds, 4 random splits" and data["findings"] == []
 
 
 def test_the_papers_budget_is_no_preview():
-    whole = made_up.runs(("cora",))
+    whole = synthetic.runs(("cora",))
     assert preview_text(whole) is None
     assert preview_text(whole[whole["split_kind"] == "fixed"]) is None  # nothing is reported about what was not run
     small = whole[whole["replica"] < 3].assign(epochs=40)
@@ -97,12 +97,14 @@ def test_the_headline_is_worded_by_the_numbers(tmp_path):
 
     def sentences(shift):
         parts = [
-            made_up.rows("cora", model, made_up.exact_sample(mean + (shift if model == "cgnn" else 0), 0.5, 10, seed))
+            synthetic.rows(
+                "cora", model, synthetic.exact_sample(mean + (shift if model == "cgnn" else 0), 0.5, 10, seed)
+            )
             for seed, (model, mean) in enumerate((("gcn", 81.8), ("gat", 82.6), ("cgnn", 84.2)))
         ]
         rows = pd.concat(parts, ignore_index=True)
         rows.to_csv(tmp_path / "runs.csv", index=False)
-        summarise(rows, load_reported(made_up.REPORTED)).to_csv(tmp_path / "summary.csv", index=False)
+        summarise(rows, load_reported(synthetic.REPORTED)).to_csv(tmp_path / "summary.csv", index=False)
         return " ".join(sentence.text for sentence in headline(tmp_path))
 
     assert "is reproduced within 0.0 points" in sentences(0.0)

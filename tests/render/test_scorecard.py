@@ -6,9 +6,9 @@ import json
 import re
 import shutil
 
-import made_up
 import pandas as pd
 import pytest
+import synthetic_results as synthetic
 
 from cgnn.__main__ import main
 
@@ -34,7 +34,7 @@ def page(finished):
             "--results",
             str(finished),
             "--reported",
-            str(made_up.REPORTED),
+            str(synthetic.REPORTED),
             "--out",
             str(finished / "index.html"),
         ]
@@ -76,14 +76,14 @@ def test_claims_lead_to_tables_and_figures_and_back(page):
 
 
 def test_an_almost_empty_results_tree_still_gives_a_page(tmp_path):
-    made_up.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
+    synthetic.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
     assert main(
         [
             "scorecard",
             "--results",
             str(tmp_path),
             "--reported",
-            str(made_up.REPORTED),
+            str(synthetic.REPORTED),
             "--out",
             str(tmp_path / "index.html"),
         ]
@@ -95,7 +95,15 @@ def test_a_small_budget_is_a_preview_without_verdicts(finished, tmp_path):
     tree = shutil.copytree(finished, tmp_path / "small")
     runs = pd.read_csv(tree / "runs.csv")
     runs[runs["replica"] < 3].assign(epochs=40).to_csv(tree / "runs.csv", index=False)
-    command = ["scorecard", "--results", str(tree), "--reported", str(made_up.REPORTED), "--out", str(tree / "p.html")]
+    command = [
+        "scorecard",
+        "--results",
+        str(tree),
+        "--reported",
+        str(synthetic.REPORTED),
+        "--out",
+        str(tree / "p.html"),
+    ]
     assert main(command) in (0, None)
     text = (tree / "p.html").read_text()
     assert "preview: 40 epochs, 3 seeds" in text

@@ -3,10 +3,10 @@
 import csv
 import json
 
-import made_up
 import pandas as pd
 import pytest
-from made_up import exact_sample, rows
+import synthetic_results as synthetic
+from synthetic_results import exact_sample, rows
 
 from cgnn.__main__ import main
 from cgnn.analysis.rows import records
@@ -31,7 +31,7 @@ from cgnn.render.tables import (
     split_rules,
 )
 
-PRINTED = load_reported(made_up.REPORTED)
+PRINTED = load_reported(synthetic.REPORTED)
 
 
 def written(tmp_path, frame, name="runs.csv"):
@@ -50,7 +50,7 @@ def cell_of(table, row, column, group=None):
 
 
 def fixed(tmp_path, *parts):
-    return fixed_splits.build(summarised(tmp_path, *parts), made_up.REPORTED)
+    return fixed_splits.build(summarised(tmp_path, *parts), synthetic.REPORTED)
 
 
 def test_a_dataset_has_one_line_with_ours_and_the_papers(tmp_path):
@@ -98,7 +98,7 @@ def test_a_lead_that_only_pairing_shows_is_bold_on_random_splits(tmp_path):
         rows("cora", "gcn", base, split_kind="random"),
         rows("cora", "cgnn", [v + 0.5 + 0.01 * i for i, v in enumerate(base)], split_kind="random"),
     )
-    assert cell_of(random_splits.build(summary, made_up.REPORTED), "CGNN", "Cora, ours").bold
+    assert cell_of(random_splits.build(summary, synthetic.REPORTED), "CGNN", "Cora, ours").bold
 
 
 def test_missing_cells_say_why(tmp_path):
@@ -135,7 +135,7 @@ def test_each_protocol_is_a_block_of_its_own(tmp_path):
 
 
 def test_a_cells_keys_find_exactly_its_rows(tmp_path):
-    frame = made_up.runs(("cora",), seeds=3, splits=3)
+    frame = synthetic.runs(("cora",), seeds=3, splits=3)
     table = fixed(tmp_path, frame)
     for row in table.rows:
         cell = row.cells["Cora, ours"]
@@ -148,7 +148,7 @@ def test_a_cells_keys_find_exactly_its_rows(tmp_path):
 
 def test_residual_depths_are_next_to_the_papers(tmp_path):
     parts = [rows("cora", "gcn_residual", exact_sample(77.0, 1.0, 10), layers=n, variant=f"layers-{n}") for n in (2, 4)]
-    table = gcn_residual.build(summarised(tmp_path, *parts), made_up.REPORTED)
+    table = gcn_residual.build(summarised(tmp_path, *parts), synthetic.REPORTED)
     assert [row.label for row in table.rows] == ["2 layers", "4 layers"]  # no row that was not run
     assert cell_of(table, "4 layers", "Cora, paper").text == "77.3 ± 2.0"
     assert cell_of(table, "4 layers", "Cora, ours").numbers["difference"] == pytest.approx(-0.3)
@@ -166,7 +166,7 @@ def test_the_fidelity_table_takes_whole_presets_from_the_runs_and_names_what_rea
     flipped = rows(
         "cora", "cgnn", [84.1 + s for s in seeds], variant="x", fidelity=preset("released", alpha="tabulated")
     )
-    table = fidelity.build(written(tmp_path, flipped, "f.csv"), written(tmp_path, runs), made_up.REPORTED)
+    table = fidelity.build(written(tmp_path, flipped, "f.csv"), written(tmp_path, runs), synthetic.REPORTED)
     group = "CGNN"
     assert cell_of(table, fidelity.PUBLISHED, "Cora, ours", group).text == "84.2 ± 1.0"
     base = cell_of(table, "released code, no switch changed", "Cora, ours", group)
@@ -185,14 +185,14 @@ def test_repeated_rows_of_a_preset_are_not_shown_twice(tmp_path):
     """Result files of earlier versions repeat them in fidelity.csv."""
     values = exact_sample(82.0, 0.8, 10)
     runs, repeated = rows("cora", "cgnn", values), rows("cora", "cgnn", values, variant="released")
-    table = fidelity.build(written(tmp_path, repeated, "f.csv"), written(tmp_path, runs), made_up.REPORTED)
+    table = fidelity.build(written(tmp_path, repeated, "f.csv"), written(tmp_path, runs), synthetic.REPORTED)
     assert [row.label for row in table.rows].count("released code, no switch changed") == 1
 
 
 def test_hyperparameters_show_ours_above_the_papers(tmp_path):
     frame = rows("cora", "cgnn", [80.0, 81.0], source="search", lr=3.21e-3, t1=14.4)
-    trials = written(tmp_path, made_up.trials(("cora",), count=5), "trials.csv")
-    table = hyperparameters.build(written(tmp_path, frame), made_up.REPORTED, trials)
+    trials = written(tmp_path, synthetic.trials(("cora",), count=5), "trials.csv")
+    table = hyperparameters.build(written(tmp_path, frame), synthetic.REPORTED, trials)
     assert cell_of(table, "CGNN, fixed", "lr").text == "3.21e−3"
     assert cell_of(table, "CGNN, fixed: paper", "lr").text == "4.70e−3"
     assert "5 trials" in table.caption
@@ -213,14 +213,14 @@ def test_like_for_like_needs_all_propagations_and_gives_differences_from_the_con
 
 def test_rules_of_random_splits_stand_side_by_side(tmp_path):
     parts = [rows("cora", "gcn", exact_sample(79.7, 1.2, 15), split_kind="random")]
-    assert split_rules.build(summarised(tmp_path, *parts), made_up.REPORTED).rows == ()
+    assert split_rules.build(summarised(tmp_path, *parts), synthetic.REPORTED).rows == ()
     parts.append(rows("cora", "gcn", exact_sample(80.6, 1.6, 15), split_kind="component"))
-    (row,) = split_rules.build(summarised(tmp_path, *parts), made_up.REPORTED).rows
+    (row,) = split_rules.build(summarised(tmp_path, *parts), synthetic.REPORTED).rows
     assert [cell.text for cell in row.cells.values()] == ["80.9 ± 1.1", "79.7 ± 1.2", "80.6 ± 1.6"]
 
 
 def test_the_running_time_has_one_source_and_one_denominator(results):
-    table = running_time.build(results / "profiles.csv", made_up.REPORTED, results / "bench.json")
+    table = running_time.build(results / "profiles.csv", synthetic.REPORTED, results / "bench.json")
     assert cell_of(table, "CGNN, released", "ours, times GCN").numbers["value"] == pytest.approx(1200 / 9)
     assert cell_of(table, "CGNN, released", "paper, times GCN").text == "55.9"
     assert cell_of(table, "CGNN, exact", "paper, seconds").text == ""
@@ -270,7 +270,7 @@ def test_an_unknown_table_and_a_missing_input_are_named(tmp_path, capsys):
                 "--results",
                 str(tmp_path),
                 "--reported",
-                str(made_up.REPORTED),
+                str(synthetic.REPORTED),
                 "--out",
                 str(tmp_path / "x"),
             ]

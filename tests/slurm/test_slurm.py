@@ -121,10 +121,7 @@ def test_the_dag_runs_through_sbatch_with_the_results_of_a_local_run(copy_projec
     project.finish(process)
     assert project.results() == local_results(SMALL, "runs")
     jobs = ended_jobs(project, comment="Comment", account="Account", tres="AllocTRES")
-    assert [job["comment"].split("_wildcards")[0] for job in jobs] == [
-        "rule_search_hyperparameters",
-        "rule_train",
-    ]
+    assert [job["comment"].split("_wildcards")[0] for job in jobs] == ["rule_search_hyperparameters", "rule_train"]
     assert {job["state"] for job in jobs} == {"COMPLETED"}
     assert {job["account"] for job in jobs} == {"paper"}
     # Each job requested a GPU in the right partition, and the training could see one.
@@ -250,12 +247,7 @@ def test_editing_the_project_while_jobs_wait_does_not_change_what_they_run(copy_
     project = copy_project(SMALL)
     process = project.start(project.on_slurm("runs"))
     wait_until(lambda: jobs_of(project))
-    for file in (
-        "cgnn/cli/train.py",
-        "cgnn/cli/search.py",
-        "cgnn/training/replicas.py",
-        "workflow/rules/train.smk",
-    ):
+    for file in ("cgnn/cli/train.py", "cgnn/cli/search.py", "cgnn/training/replicas.py", "workflow/rules/train.smk"):
         (project.folder / file).write_text("raise RuntimeError('this file was edited')\n")
     for file in ("config.yaml", "test.yaml"):
         text = (project.folder / file).read_text()

@@ -30,10 +30,7 @@ def without(section: dict, *kept: str) -> dict[str, bool]:
 
 TINY = {
     "results": "results/tiny",
-    "datasets": {
-        **without(PAPER["datasets"]),
-        "synthetic": {"nodes": 400, "classes": 4, "features": 100},
-    },
+    "datasets": {**without(PAPER["datasets"]), "synthetic": {"nodes": 400, "classes": 4, "features": 100}},
     "protocol": {
         "seeds": 2,
         "random_splits": 2,

@@ -118,17 +118,7 @@ def test_trials_carry_what_their_search_was_for(tmp_path):
         write_csv(path, ["trial", "status", "objective", parameter], [{"trial": 0, parameter: 1}])
         files.append(path)
     columns, rows = collect_trials(files)
-    assert columns == [
-        "dataset",
-        "split_kind",
-        "model",
-        "preset",
-        "trial",
-        "status",
-        "objective",
-        "dropout",
-        "t1",
-    ]
+    assert columns == ["dataset", "split_kind", "model", "preset", "trial", "status", "objective", "dropout", "t1"]
     assert [(row["model"], row["preset"]) for row in rows] == [("gcn", "released"), ("cgnn", "released")]
 
 

@@ -7,16 +7,7 @@ import numpy as np
 import pytest
 
 from cgnn.errors import UserError
-from cgnn.pipeline.config import (
-    PROJECT,
-    active,
-    active_datasets,
-    check_files,
-    load,
-    overlay,
-    read_yaml,
-    validate,
-)
+from cgnn.pipeline.config import PROJECT, active, active_datasets, check_files, load, overlay, read_yaml, validate
 from cgnn.pipeline.data import graph_arguments, has_fixed_split, own_graph_digest, split_arguments
 from cgnn.pipeline.plan import fidelity, profiles, runs, searches, sweeps
 

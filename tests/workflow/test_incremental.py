@@ -130,12 +130,7 @@ def test_a_further_depth_computes_that_depth_and_the_aggregates(finished):
     planned = finished.planned()
     assert planned.pop("train") == {"sweeps/synthetic/fixed/gcn/released/published/layers-3/0-0.csv"}
     assert planned.pop("collect_rows") == {"sweeps.csv", "seconds.csv"}
-    assert not set(planned) & {
-        "search_hyperparameters",
-        "summarise_runs",
-        "assemble_graph",
-        "make_split",
-    }
+    assert not set(planned) & {"search_hyperparameters", "summarise_runs", "assemble_graph", "make_split"}
 
 
 def test_a_further_dataset_computes_that_dataset_and_the_aggregates(finished):
