@@ -26,7 +26,7 @@ def results(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def finished(results) -> Path:
-    """The same with all tables, figures and claims made by their commands."""
+    """The same, with all tables, figures and claims written by their commands."""
     common = ["--results", str(results), "--reported", str(synthetic.REPORTED), "--bench", str(results / "bench.json")]
     assert main(["claims", *common, "--out", str(results / "claims.json")]) == 0
     for kind, products in (("table", TABLES), ("figure", FIGURES)):
