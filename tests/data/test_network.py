@@ -17,17 +17,20 @@ QUICK = {"connect_seconds": 0.5, "read_seconds": 0.5, "back_off_seconds": 0.01}
 BODY = bytes(range(256)) * 4000
 
 
-def test_a_file_is_downloaded_completely_and_leaves_no_partial_file(web, tmp_path):
-    web.files["/file"] = BODY
-    download(f"{web.url}/file", tmp_path / "file", **QUICK)
+def assert_downloaded(web, tmp_path, *trouble, **options):
+    """Download a file although the first requests have the given faults."""
+    web.files["/file"], web.trouble["/file"] = BODY, list(trouble)
+    download(f"{web.url}/file", tmp_path / "file", **(QUICK | options))
     assert (tmp_path / "file").read_bytes() == BODY
+
+
+def test_a_file_is_downloaded_completely_and_leaves_no_partial_file(web, tmp_path):
+    assert_downloaded(web, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_an_interrupted_download_resumes_where_it_stopped(web, tmp_path):
-    web.files["/file"], web.trouble["/file"] = BODY, ["break", "break"]
-    download(f"{web.url}/file", tmp_path / "file", **QUICK)
-    assert (tmp_path / "file").read_bytes() == BODY
+    assert_downloaded(web, tmp_path, "break", "break")
     first, *later = (wanted for _, wanted in web.requests)
     starts = [int(wanted.removeprefix("bytes=").rstrip("-")) for wanted in later]
     # A chunk that was being received when the connection broke may be lost.
@@ -37,33 +40,25 @@ def test_an_interrupted_download_resumes_where_it_stopped(web, tmp_path):
 
 
 def test_the_partial_file_of_an_earlier_run_is_resumed(web, tmp_path):
-    web.files["/file"] = BODY
     (tmp_path / "file.part").write_bytes(BODY[:1000])
-    download(f"{web.url}/file", tmp_path / "file", **QUICK)
-    assert (tmp_path / "file").read_bytes() == BODY
+    assert_downloaded(web, tmp_path)
     assert web.requests == [("/file", "bytes=1000-")]
 
 
 def test_a_download_restarts_if_the_server_cannot_resume_it(web, tmp_path):
-    web.files["/file"], web.trouble["/file"] = BODY, ["no ranges"]
     (tmp_path / "file.part").write_bytes(b"x" * 1000)
-    download(f"{web.url}/file", tmp_path / "file", **QUICK)
-    assert (tmp_path / "file").read_bytes() == BODY
+    assert_downloaded(web, tmp_path, "no ranges")
 
 
 def test_a_partial_file_that_is_too_long_is_discarded(web, tmp_path):
-    web.files["/file"] = BODY
     (tmp_path / "file.part").write_bytes(BODY + b"more")
-    download(f"{web.url}/file", tmp_path / "file", **QUICK)
-    assert (tmp_path / "file").read_bytes() == BODY
+    assert_downloaded(web, tmp_path)
 
 
 def test_temporary_errors_are_retried_with_growing_pauses(web, tmp_path, monkeypatch):
     pauses = []
     monkeypatch.setattr(time, "sleep", pauses.append)
-    web.files["/file"], web.trouble["/file"] = BODY, ["error", "error"]
-    download(f"{web.url}/file", tmp_path / "file", back_off_seconds=0.5)
-    assert (tmp_path / "file").read_bytes() == BODY
+    assert_downloaded(web, tmp_path, "error", "error", back_off_seconds=0.5)
     assert pauses == [0.5, 1.0]
 
 
