@@ -146,7 +146,7 @@ def test_communities_have_most_edges_inside_and_are_numbered_at_random():
     order = csgraph.reverse_cuthill_mckee((adjacency + adjacency.T).tocsr(), symmetric_mode=True)
     place = np.argsort(order)
     distances = [np.abs(np.diff(nodes, axis=0)).mean() for nodes in (graph.edges, place[graph.edges])]
-    assert distances[0] > 7000 / 4  # a third for independent nodes
+    assert distances[0] > 7000 / 4  # independent nodes would have a third
     assert distances[1] < distances[0] / 2
     same = graph.labels[graph.edges[0]] == graph.labels[graph.edges[1]]
     assert 0.88 < same.mean() < 0.94  # 0.9 inside communities of one class, and a seventh of the rest

@@ -82,13 +82,13 @@ def test_nell_partial_has_a_note_and_one_training_node_per_class(dataset):
 
 def test_pubmed_loads_in_well_under_a_second(dataset, tmp_path: Path):
     save_graph(dataset("pubmed"), tmp_path / "pubmed.npz")
-    load_graph(tmp_path / "pubmed.npz")  # the first import of scipy's parts is not loading
+    load_graph(tmp_path / "pubmed.npz")  # the first call also imports parts of scipy
     # The shortest of several times, because other processes share the machine.
     assert min(timeit.repeat(lambda: load_graph(tmp_path / "pubmed.npz"), number=1, repeat=7)) < 0.5
 
 
 def test_nell_is_assembled_loaded_and_split_in_under_2_gib(dataset, data_cache, tmp_path: Path):
-    dataset("nell_partial")  # or skip
+    dataset("nell_partial")  # skips the test if the dataset is unavailable
     code = f"""
 from cgnn.__main__ import main
 main(["graph", "nell_partial", "--cache", {str(data_cache)!r}, "--out", "g.npz"])

@@ -31,7 +31,7 @@ def unreachable() -> PlanetoidHome:
 
 
 def bytes_of(name, tmp_path, monkeypatch, chain) -> bytes:
-    """The bytes of graph.npz when its files come through ``chain`` into an empty cache."""
+    """The bytes of graph.npz if its files are fetched from the sources in ``chain`` into an empty cache."""
     monkeypatch.setattr(sources, "default_sources", lambda mirror=None: chain)
     graph = obtain_graph(name, cache=tmp_path / "cache")
     save_graph(graph, tmp_path / "graph.npz")

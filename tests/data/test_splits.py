@@ -95,27 +95,22 @@ def test_a_class_without_labels_is_ignored():
     assert sorted(labels[split.train]) == [0, 2]
 
 
-def test_the_error_names_a_class_that_is_too_small():
-    labels = np.array([0] * 30 + [1] * 3)
-    with pytest.raises(UserError, match=r"class 1 has 3 labelled nodes, fewer than per_class = 20"):
-        random_split(labels, dataset="d", name="random00")
-
-
-def test_the_error_for_sizes_that_are_too_large_shows_the_sum():
-    labels = np.arange(100) % 2
-    with pytest.raises(UserError, match=r"20 × 2 classes \+ 50 validation \+ 60 test = 150 nodes, but only 100"):
-        random_split(labels, dataset="d", name="random00", validation=50, test=60)
-
-
-@pytest.mark.parametrize("key", ["per_class", "validation", "test"])
-def test_the_error_names_a_negative_size(key):
-    with pytest.raises(UserError, match=rf"{key} is -1"):
-        random_split(np.arange(100) % 2, dataset="d", name="random00", **{key: -1})
-
-
-def test_a_graph_without_labels_is_refused():
-    with pytest.raises(UserError, match="no node has a label"):
-        random_split(np.full(10, -1), dataset="d", name="random00")
+@pytest.mark.parametrize(
+    ("labels", "sizes", "complaint"),
+    [
+        ([0] * 30 + [1] * 3, {}, r"class 1 has 3 labelled nodes, fewer than per_class = 20"),
+        (
+            [0, 1] * 50,
+            {"validation": 50, "test": 60},
+            r"20 × 2 classes \+ 50 validation \+ 60 test = 150 nodes, but only 100",
+        ),
+        *(([0, 1] * 50, {key: -1}, f"{key} is -1") for key in ("per_class", "validation", "test")),
+        ([-1] * 10, {}, "no node has a label"),
+    ],
+)
+def test_the_error_says_why_labels_and_sizes_do_not_allow_a_split(labels, sizes, complaint):
+    with pytest.raises(UserError, match=complaint):
+        random_split(np.array(labels), dataset="d", name="random00", **sizes)
 
 
 @pytest.mark.parametrize(("name", "per_class"), [("cora", 20), ("citeseer", 20), ("pubmed", 20), ("nell_partial", 1)])

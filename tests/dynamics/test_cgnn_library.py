@@ -67,14 +67,6 @@ def test_sparse_features_give_the_output_and_gradient_of_dense_ones(ordinary, la
         assert torch.allclose(a, b, atol=1e-4)
 
 
-def test_a_pyg_data_object_can_be_used_directly():
-    data_module = pytest.importorskip("torch_geometric.data")
-    undirected = pytest.importorskip("torch_geometric.utils").to_undirected
-    data = data_module.Data(x=torch.rand(4, 5), edge_index=undirected(torch.tensor([[0, 1, 2], [1, 2, 3]])))
-    assert CGNN(5, 4, 3, data.num_nodes, t1=3.0)(data.x, data.edge_index).shape == (4, 3)
-    assert CGNNConv(5, t1=3.0)(data.x, data.edge_index, torch.ones(data.num_edges)).shape == (4, 5)
-
-
 def test_edge_weights_change_the_result_and_ones_do_not(ordinary):
     conv, x = CGNNConv(2, ordinary.n, t1=3.0), torch.randn(ordinary.n, 2)
     plain = conv(x, ordinary.edge_index)
@@ -122,19 +114,6 @@ def test_the_graph_is_normalised_again_only_if_it_changes(ordinary, monkeypatch)
     uncached(x, edges)
     uncached(x, edges)
     assert len(built) == 6
-
-
-@pytest.mark.parametrize("options", [{}, {"weight": True}])
-def test_a_state_dict_can_be_loaded_into_another_model(ordinary, options):
-    net, x = model(ordinary, **options), features(ordinary)
-    with torch.no_grad():
-        for p in net.parameters():
-            p.add_(0.05 * torch.randn_like(p))
-    net(x, ordinary.edge_index)
-    twin = model(ordinary, **options)
-    twin.load_state_dict(net.state_dict())
-    assert torch.equal(twin(x, ordinary.edge_index), net(x, ordinary.edge_index))
-    assert set(net.state_dict()) == {name for name, _ in net.named_parameters()}
 
 
 def test_reset_parameters_restores_the_initial_state_from_a_seed(ordinary):

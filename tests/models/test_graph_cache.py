@@ -37,7 +37,7 @@ def test_another_tensor_a_modified_tensor_or_other_settings_build_a_new_value(ed
     total = Counting()
     assert total(edges, None) == 2
     assert total(edges + 1, None) == 6  # another object
-    assert total(edges, torch.ones(2)) == 4  # weights came with it
+    assert total(edges, torch.ones(2)) == 4  # with weights
     edges.add_(1)
     assert total(edges, None) == 6  # the same object, modified
     total(edges, None, settings=("float64",))
@@ -46,7 +46,7 @@ def test_another_tensor_a_modified_tensor_or_other_settings_build_a_new_value(ed
 
 def test_a_new_tensor_in_reused_memory_is_not_mistaken_for_the_old_one():
     total = Counting()
-    for value in range(5):  # CPython and torch's allocator hand out the same address again
+    for value in range(5):  # CPython and torch's allocator reuse the address
         assert total(torch.full((4,), value)) == 4 * value
 
 

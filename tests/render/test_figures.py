@@ -1,6 +1,8 @@
 """Figures: formats, reproducible bytes, legibility, distinction without colour, and separate fingerprints."""
 
 import json
+import shutil
+from importlib import import_module
 
 import matplotlib.text
 import pandas as pd
@@ -8,8 +10,8 @@ import pytest
 import synthetic_results as synthetic
 
 from cgnn.__main__ import main
-from cgnn.pipeline.fingerprint import code_fingerprint, import_closure
-from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, TABLES
+from cgnn.pipeline.fingerprint import PACKAGE, code_fingerprint, import_closure
+from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, INPUTS, TABLES
 from cgnn.render.figures import accuracy_depth_time, accuracy_epoch, convergence, memory_depth_time, speed_accuracy
 from cgnn.render.plots import _apart
 from cgnn.render.style import COLUMN, PAGE, look, use_style, write_figure
@@ -67,10 +69,6 @@ def test_a_single_panel_with_many_curves_fits_into_the_figure(results, tmp_path)
 
 
 def _draw(results, name):
-    from importlib import import_module
-
-    from cgnn.render.catalogue import INPUTS
-
     entry = FIGURES[name]
     inputs = {}
     for key in entry.inputs:
@@ -161,25 +159,22 @@ def test_the_code_of_a_product_includes_no_other_product_and_no_training(product
         assert ("cgnn.render.style" in closure) == (products is FIGURES)
 
 
-@pytest.mark.parametrize("command", ["summarise", "claims", "convergence", "paper", "scorecard"])
-def test_the_code_of_a_command_is_found_from_its_module_alone(command):
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [
+        ("summarise", "analysis.summary"),
+        ("claims", "analysis.verdicts"),
+        ("convergence", "analysis.convergence"),
+        ("paper", "render.paper"),
+        ("scorecard", "render.scorecard"),
+    ],
+)
+def test_the_code_of_a_command_is_found_from_its_module_alone(command, module):
     """The closure follows imports inside functions, so no list of further modules is needed."""
-    closure = import_closure(f"cgnn.cli.{command}")
-    behind = {
-        "summarise": "cgnn.analysis.summary",
-        "claims": "cgnn.analysis.verdicts",
-        "convergence": "cgnn.analysis.convergence",
-        "paper": "cgnn.render.paper",
-        "scorecard": "cgnn.render.scorecard",
-    }
-    assert behind[command] in closure
+    assert f"cgnn.{module}" in import_closure(f"cgnn.cli.{command}")
 
 
 def test_editing_a_figure_changes_one_fingerprint_and_editing_the_style_changes_all(tmp_path):
-    import shutil
-
-    from cgnn.pipeline.fingerprint import PACKAGE
-
     copy = tmp_path / "cgnn"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
 

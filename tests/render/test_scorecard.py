@@ -117,6 +117,16 @@ def shown(browser, selector):
     return [node for node in browser.find_elements("css selector", selector) if node.is_displayed()]
 
 
+def scroll_and_click(browser, node):
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", node)
+    node.click()
+
+
+def set_value(browser, selector, value, event):
+    script = "const node = document.querySelector(arguments[0]); node.value = arguments[1];"
+    browser.execute_script(f"{script} node.dispatchEvent(new Event(arguments[2]))", selector, value, event)
+
+
 def wait(browser, reached, otherwise):
     """Wait, because a page learns of a new colour scheme or size only with the next frame."""
     from selenium.webdriver.support.ui import WebDriverWait
@@ -139,8 +149,7 @@ def test_every_figure_is_displayed(browser, page):
 def test_claims_are_filtered_by_verdict_and_by_words(browser):
     assert len(shown(browser, ".claim")) == 14
     chip = next(chip for chip in shown(browser, ".chip") if chip.text.startswith("partly"))
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", chip)
-    chip.click()
+    scroll_and_click(browser, chip)
     visible = shown(browser, ".claim")
     assert 0 < len(visible) < 14
     assert all(claim.get_attribute("data-verdict") == "partly" for claim in visible)
@@ -151,7 +160,7 @@ def test_claims_are_filtered_by_verdict_and_by_words(browser):
     assert [claim.get_attribute("id") for claim in shown(browser, ".claim")] == ["C12"]
     words.send_keys("xyz")
     assert shown(browser, "#no-claims")
-    browser.execute_script("arguments[0].value = ''; arguments[0].dispatchEvent(new Event('input'))", words)
+    set_value(browser, "#claim-text", "", "input")
     assert len(shown(browser, ".claim")) == 14
 
 
@@ -159,8 +168,7 @@ def test_a_click_on_a_cell_shows_exactly_its_rows(browser, page):
     table = json.loads((page.parent / "tables" / "fixed_splits.json").read_text())
     row = next(i for i, row in enumerate(table["rows"]) if row["label"] == "CGNN")
     cell = browser.find_element("css selector", f'.cell[data-table="fixed_splits"][data-row="{row}"][data-column="0"]')
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", cell)
-    cell.click()
+    scroll_and_click(browser, cell)
     assert shown(browser, "#rows")
     assert browser.find_element("id", "rows-title").text.startswith("CGNN, Cora")
     lines = browser.find_elements("css selector", "#rows-table tbody tr")
@@ -250,9 +258,7 @@ def test_no_text_is_smaller_than_13_pixels(browser):
 
 
 def test_learning_rates_have_a_log_axis(browser):
-    browser.execute_script(
-        "const s = document.querySelector('#search-parameter'); s.value = 'lr'; s.dispatchEvent(new Event('change'))"
-    )
+    set_value(browser, "#search-parameter", "lr", "change")
     assert "lr (log axis)" in browser.find_element("id", "search-scatter").text
 
 
@@ -281,9 +287,7 @@ def test_search_plots_react_to_their_controls(browser):
 
     before = count()
     assert before > 10
-    browser.execute_script(
-        "const s = document.querySelector('#search-share'); s.value = 20; s.dispatchEvent(new Event('input'))"
-    )
+    set_value(browser, "#search-share", 20, "input")
     assert 0 < count() < before
     browser.execute_script("document.querySelector('#search-scatter circle').dispatchEvent(new Event('mouseenter'))")
     assert browser.find_element("id", "search-trial").text.startswith("Trial ")

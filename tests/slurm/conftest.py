@@ -128,7 +128,7 @@ class Project:
                     continue
                 words = (process / "environ").read_bytes().decode(errors="replace").split("\0")
             except OSError:
-                continue  # it ended meanwhile
+                continue  # the process has ended
             environment = dict(word.split("=", 1) for word in words if "=" in word)
             if "SLURM_JOB_ID" in environment:
                 found.append(environment)
@@ -168,7 +168,7 @@ def copy_project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
 
     yield copy
     for process in (process for project in copies for process in project.started):
-        if process.poll() is None:  # its test failed: Ctrl-C has snakemake cancel its jobs
+        if process.poll() is None:  # its test failed; SIGINT makes snakemake cancel its jobs
             process.send_signal(signal.SIGINT)
             process.wait(60)
 

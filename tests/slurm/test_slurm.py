@@ -104,7 +104,7 @@ def drained_node(cluster):
     """Jobs wait until the test resumes the node."""
     set_node("DRAIN")
     yield
-    with contextlib.suppress(subprocess.CalledProcessError):  # it is resumed already
+    with contextlib.suppress(subprocess.CalledProcessError):  # the test has already resumed it
         set_node("RESUME")
 
 

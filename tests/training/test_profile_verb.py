@@ -21,8 +21,6 @@ def test_a_method_is_a_model_or_a_model_with_a_solver() -> None:
     assert resolve_method("gcn", released) == ("gcn", released)
     model, fidelity = resolve_method("cgnn_adjoint", released)
     assert (model, fidelity.solver) == ("cgnn", "dopri5_adjoint")
-    model, fidelity = resolve_method("cgnn_weight_exact_recompute", released)
-    assert (model, fidelity.solver) == ("cgnn_weight", "exact_recompute")
     model, fidelity = resolve_method("cgnn_discrete", Fidelity(discrete_steps="50"))
     assert (model, fidelity.discrete_steps) == ("cgnn_discrete", "t1"), "its depth must be variable"
 

@@ -48,11 +48,6 @@ def test_every_training_of_the_paper_can_be_converted_to_options_and_back():
         assert parsed(training.arguments()) == training
 
 
-def test_no_two_trainings_of_the_paper_share_a_folder():
-    folders = [planned.folder for kind in (plan.runs, plan.sweeps, plan.fidelity) for planned in kind(load())]
-    assert len(folders) == len(set(folders))
-
-
 def test_replica_i_uses_split_i_unless_all_replicas_share_one():
     assert Training("cora", "fixed", "gcn").split_of(3) == "fixed"
     assert Training("cora", "random", "gcn").split_of(3) == "random03"

@@ -80,7 +80,7 @@ def test_a_shortened_search_gives_the_first_trials_and_runs_no_new_ones(tmp_path
     seen = []
     shorter, _ = run(tmp_path / "store", 4, seen)
     known = {trial.index for trial in longer if trial.round == 2}
-    assert all(isinstance(job, tuple) and job[0] not in known for job in seen)  # finalists that were none before
+    assert all(isinstance(job, tuple) and job[0] not in known for job in seen)  # only finalists that are new
     assert table(shorter) == table(run(tmp_path / "other", 4)[0])
 
 

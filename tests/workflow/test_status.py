@@ -11,7 +11,8 @@ from cgnn.pipeline.status import cells, grid, products
 
 @pytest.fixture
 def config(tmp_path):
-    return overlay(load(["config/quick.yaml"]), {"results": str(tmp_path / "results")})
+    search = {"trials": 7, "finalists": 2, "replicas": 2}  # 7 + 2 · 2 = 11 evaluations
+    return overlay(load(["config/quick.yaml"]), {"results": str(tmp_path / "results"), "search": search})
 
 
 def cell(found, section, row, column):
