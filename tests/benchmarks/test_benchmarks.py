@@ -40,18 +40,9 @@ def test_the_released_recipe_and_the_exact_solver_give_the_same_scores_and_gradi
     weight = model == "cgnn_weight"
     theirs = ReleasedCGNN(problem, settings, weight, dtype=torch.float64)
     data = problem.data
-    ours = CGNN(
-        data.num_features,
-        settings.hidden,
-        data.num_classes,
-        data.num_nodes,
-        t1=settings.t1,
-        alpha=settings.alpha,
-        gamma=settings.gamma,
-        weight=weight,
-        fidelity=preset("released"),
-        input_dropout=0.0,
-    ).double()
+    sizes = (data.num_features, settings.hidden, data.num_classes, data.num_nodes)
+    options = {"t1": settings.t1, "alpha": settings.alpha, "gamma": settings.gamma, "weight": weight}
+    ours = CGNN(*sizes, **options, fidelity=preset("released"), input_dropout=0.0).double()
     torch.manual_seed(1)
     with torch.no_grad():
         theirs.derivative.theta.add_(torch.randn_like(theirs.derivative.theta))

@@ -22,12 +22,8 @@ def pages(nav) -> set[str]:
 def test_the_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("mkdocs")
     pytest.importorskip("mkdocstrings")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")],
-        cwd=PROJECT,
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     reference = (tmp_path / "site" / "reference" / "index.html").read_text(encoding="utf-8")
     for name in re.findall(r"^::: (\S+)$", (PROJECT / "docs" / "reference.md").read_text(), flags=re.MULTILINE):

@@ -43,16 +43,9 @@ def test_a_split_can_be_made_for_a_graph_file(graph_file, tmp_path):
     assert np.bincount(graph.labels[split.train]).tolist() == [20] * 7
 
 
-def test_nell_gets_one_training_node_per_class_by_default(graph_file, tmp_path):
-    command = [
-        "split",
-        "--graph",
-        str(graph_file("nell_partial")),
-        "--name",
-        "random00",
-        "--out",
-        str(tmp_path / "s.json"),
-    ]
+def test_nell_has_one_training_node_per_class_by_default(graph_file, tmp_path):
+    options = ["--name", "random00", "--out", str(tmp_path / "s.json")]
+    command = ["split", "--graph", str(graph_file("nell_partial")), *options]
     assert main(command) == 0
     assert len(load_split(tmp_path / "s.json").train) == 105
     assert main([*command, "--per-class", "0"]) == 2

@@ -49,18 +49,12 @@ def graph():
     return generate("small", Parameters(nodes=60, classes=3, features=12, words=4.0))
 
 
-@pytest.fixture
-def settings():
-    def of(model):
-        found = published("cora", "fixed", model)
-        assert found is not None
-        return override(found, epochs=2, hidden=8, t1=1)
-
-    return of
+def settings(model):
+    return override(published("cora", "fixed", model), epochs=2, hidden=8, t1=1)
 
 
 @pytest.mark.parametrize("model, name, solver, side_by_side", TRAININGS)
-def test_a_training_creates_every_tensor_on_the_device_of_its_data(graph, settings, model, name, solver, side_by_side):
+def test_a_training_creates_every_tensor_on_the_device_of_its_data(graph, model, name, solver, side_by_side):
     seeds = [1, 2] if side_by_side else [1]
     data = graph_tensors(graph, "rows", CPU)
     splits = split_tensors(data, [graph.fixed_split] * len(seeds))
@@ -72,7 +66,7 @@ def test_a_training_creates_every_tensor_on_the_device_of_its_data(graph, settin
 
 
 @pytest.mark.parametrize("model", [name for name in MODELS if entry(name).profile_options])
-def test_a_profiled_model_creates_every_tensor_on_the_device_of_its_data(graph, settings, model):
+def test_a_profiled_model_creates_every_tensor_on_the_device_of_its_data(graph, model):
     data = graph_tensors(graph, "rows", CPU)
     net = build(model, data, settings(model), preset("released"), [1], **entry(model).profile_options)
     with Elsewhere():

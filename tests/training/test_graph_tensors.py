@@ -53,16 +53,8 @@ def test_features_as_given_are_unchanged() -> None:
 
 
 def own(features: np.ndarray, mode: str = "as_given") -> Graph:
-    return graph_from_arrays(
-        "mine",
-        features=features,
-        edges=np.array([[0, 1], [1, 2]]),
-        labels=np.array([0, 1, 0]),
-        parts={},
-        where="mine",
-        source="test",
-        features_mode=mode,
-    )
+    arrays = {"features": features, "edges": np.array([[0, 1], [1, 2]]), "labels": np.array([0, 1, 0])}
+    return graph_from_arrays("mine", **arrays, parts={}, where="mine", source="test", features_mode=mode)
 
 
 REAL = np.array([[1.0, -3.0], [0.5, 0.5], [2.0, 1.0]])

@@ -29,16 +29,10 @@ def settings(model: str, **changes: object) -> Hyperparameters:
 def outcomes(graph: Graph, model: str, splits: dict[int, Split], together: bool, **changes: object) -> list[Outcome]:
     hyperparameters, fidelity = settings(model, **changes), Fidelity()
     data = graph_tensors(graph, "rows", CPU)
-    return list(
-        train_replicas(
-            partial(registry.build, model, data, hyperparameters, fidelity),
-            data,
-            [Replica(index, split, "small", model) for index, split in splits.items()],
-            hyperparameters,
-            selection="best_validation",
-            side_by_side=together,
-        )
-    )
+    build = partial(registry.build, model, data, hyperparameters, fidelity)
+    replicas = [Replica(index, split, "small", model) for index, split in splits.items()]
+    run = partial(train_replicas, selection="best_validation", side_by_side=together)
+    return list(run(build, data, replicas, hyperparameters))
 
 
 def assert_same(one: Outcome, other: Outcome) -> None:
