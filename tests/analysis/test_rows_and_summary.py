@@ -1,8 +1,8 @@
-"""Choosing a protocol, pairing what belongs together, and the summary by cell."""
+"""Choosing a protocol, pairing runs, and the summary of each cell."""
 
-import made_up
 import pandas as pd
 import pytest
+import synthetic_results as synthetic
 from scipy import stats
 
 from cgnn.analysis.rows import choose_protocol, compare, load_rows, missing_reason
@@ -10,37 +10,37 @@ from cgnn.analysis.summary import summarise
 from cgnn.errors import UserError
 from cgnn.paper.reported import load_reported
 
-REPORTED = load_reported(made_up.REPORTED)
+REPORTED = load_reported(synthetic.REPORTED)
 
 
-def test_random_splits_are_paired_by_split_whatever_the_order():
-    a = made_up.rows("cora", "cgnn", [80, 82, 81, 85], split_kind="random")
-    b = made_up.rows("cora", "gcn", [79, 80, 80.5, 83], split_kind="random").sample(frac=1, random_state=1)
+def test_random_splits_are_paired_by_split_in_any_order():
+    a = synthetic.rows("cora", "cgnn", [80, 82, 81, 85], split_kind="random")
+    b = synthetic.rows("cora", "gcn", [79, 80, 80.5, 83], split_kind="random").sample(frac=1, random_state=1)
     gap = compare(a, b)
     assert gap.method == "paired t"
     assert gap.p == pytest.approx(stats.ttest_rel([80, 82, 81, 85], [79, 80, 80.5, 83]).pvalue)
 
 
-def test_only_splits_that_both_finished_are_paired():
-    a = made_up.rows("cora", "cgnn", [80, None, 81, 85], split_kind="random")
-    b = made_up.rows("cora", "gcn", [79, 80, 80.5, None], split_kind="random")
+def test_only_splits_that_both_models_finished_are_paired():
+    a = synthetic.rows("cora", "cgnn", [80, None, 81, 85], split_kind="random")
+    b = synthetic.rows("cora", "gcn", [79, 80, 80.5, None], split_kind="random")
     assert compare(a, b).n_a == 2
 
 
 def test_two_models_on_the_fixed_split_are_independent_groups():
-    a, b = made_up.rows("cora", "cgnn", [80, 82, 81]), made_up.rows("cora", "gcn", [79, 80, 80])
+    a, b = synthetic.rows("cora", "cgnn", [80, 82, 81]), synthetic.rows("cora", "gcn", [79, 80, 80])
     assert compare(a, b).method == "Welch"
 
 
 def test_variants_of_one_model_are_paired_by_seed():
-    a = made_up.rows("cora", "cgnn", [80, 82, 81], variant="released")
-    b = made_up.rows("cora", "cgnn", [79, 80, 80], variant="alpha-tabulated")
+    a = synthetic.rows("cora", "cgnn", [80, 82, 81], variant="released")
+    b = synthetic.rows("cora", "cgnn", [79, 80, 80], variant="alpha-tabulated")
     assert compare(a, b).method == "paired t"
 
 
-def test_the_searched_released_protocol_is_the_main_one():
+def test_the_released_preset_with_searched_hyperparameters_is_the_main_protocol():
     parts = [
-        made_up.rows("cora", "cgnn", [80, 81], preset_name=preset, source=source)
+        synthetic.rows("cora", "cgnn", [80, 81], preset_name=preset, source=source)
         for preset, source in (("paper", "published"), ("released", "published"), ("released", "search"))
     ]
     assert str(choose_protocol(pd.concat(parts))) == "released/search"
@@ -49,24 +49,24 @@ def test_the_searched_released_protocol_is_the_main_one():
         choose_protocol(pd.concat(parts), preset="paper", source="search")
 
 
-def test_a_cell_without_numbers_says_why():
-    assert missing_reason(made_up.rows("nell", "gat", [])) == "not run"
-    assert missing_reason(made_up.rows("nell", "gat", [None], status="out_of_memory")) == "out of memory"
+def test_a_cell_without_numbers_states_the_reason():
+    assert missing_reason(synthetic.rows("nell", "gat", [])) == "not run"
+    assert missing_reason(synthetic.rows("nell", "gat", [None], status="out_of_memory")) == "out of memory"
 
 
-def test_summary_compares_with_the_printed_number():
-    summary = summarise(made_up.rows("cora", "cgnn", made_up.exact_sample(82.5, 1.0, 10)), REPORTED)
+def test_the_summary_compares_with_the_number_printed_in_the_paper():
+    summary = summarise(synthetic.rows("cora", "cgnn", synthetic.exact_sample(82.5, 1.0, 10)), REPORTED)
     row = summary.iloc[0]
     expected = stats.ttest_ind_from_stats(82.5, 1.0, 10, 84.2, 1.0, 10, equal_var=False)
     assert (row["difference"], row["p"]) == (pytest.approx(-1.7), pytest.approx(expected.pvalue))
     assert row["difference_low"] < -1.7 < row["difference_high"] < 0
 
 
-def test_summary_counts_runs_that_failed_and_invents_nothing():
+def test_the_summary_counts_failed_runs_and_leaves_their_values_missing():
     rows = pd.concat(
         [
-            made_up.rows("cora", "cgnn", [80.0, None, 82.0]),
-            made_up.rows("nell", "gat", [None, None], status="out_of_memory"),
+            synthetic.rows("cora", "cgnn", [80.0, None, 82.0]),
+            synthetic.rows("nell", "gat", [None, None], status="out_of_memory"),
         ]
     )
     summary = summarise(rows, REPORTED).set_index("model")
@@ -75,7 +75,7 @@ def test_summary_counts_runs_that_failed_and_invents_nothing():
     assert pd.isna(summary.loc["gat", "mean"])
 
 
-def test_a_file_without_a_needed_column_is_named(tmp_path):
+def test_the_error_names_a_file_that_lacks_a_required_column(tmp_path):
     path = tmp_path / "runs.csv"
     path.write_text("dataset,model\ncora,cgnn\n")
     with pytest.raises(UserError, match=r"runs\.csv.*split_kind"):

@@ -1,13 +1,13 @@
-"""Rules of single claims: protocols, readings, margins, and what does not count."""
+"""Rules of individual claims: protocols, readings, margins, and which runs do not count."""
 
 from dataclasses import replace
 
-import made_up
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results as synthetic
 from judging import NOTHING, augmented, both_kinds, judged, profile, residual, sweep, tables, without_h0
-from made_up import rows
+from synthetic_results import rows
 
 from cgnn.analysis.claims.base import Kind, Outcome, Verdict, directional, grade
 from cgnn.analysis.rows import Protocol
@@ -41,14 +41,14 @@ def test_a_verdict_that_differs_between_split_kinds_depends_on_the_protocol():
     assert [part.verdict for part in claim.parts] == [Verdict.REPRODUCED, Verdict.NOT_REPRODUCED]
 
 
-def test_protocols_that_agree_do_not_depend():
+def test_protocols_that_agree_give_one_verdict():
     searched = tables("fixed", gcn=79.0, gat=79.0).assign(hyperparameter_source="search")
     claim = judged("C1", runs=pd.concat([tables("fixed", gcn=80.0, gat=80.0), searched]))
     assert claim.verdict is Verdict.REPRODUCED and len(claim.parts) == 2
 
 
 @pytest.mark.parametrize("verdict", ["too few", "mostly missing"])
-def test_a_protocol_that_decides_nothing_changes_no_verdict(verdict):
+def test_an_inconclusive_protocol_does_not_change_the_verdict(verdict):
     other = tables("fixed", n=3, std=4.0, gcn=82.0, gat=82.0)
     if verdict == "mostly missing":
         other = tables("fixed", gcn=84.0).query("dataset == 'cora'")
@@ -57,7 +57,7 @@ def test_a_protocol_that_decides_nothing_changes_no_verdict(verdict):
     assert claim.verdict is Verdict.REPRODUCED
 
 
-def test_what_only_another_protocol_ran_is_shown_and_does_not_decide():
+def test_runs_of_another_protocol_are_shown_but_do_not_decide():
     searched = tables("fixed", cgnn_weight=82.0).assign(hyperparameter_source="search")
     runs = pd.concat([searched, tables("fixed", gcn=80.0, gat=80.0)])
     claim = TESTS["C1"](replace(NOTHING, runs=runs, protocol=Protocol("search", "released")))
@@ -65,7 +65,7 @@ def test_what_only_another_protocol_ran_is_shown_and_does_not_decide():
     assert by_protocol(claim)["released/published, fixed"] is Verdict.REPRODUCED
 
 
-def test_splits_drawn_by_another_rule_are_a_protocol_of_their_own():
+def test_splits_drawn_by_another_rule_are_a_separate_protocol():
     pool = tables("random", gcn=84.0, gat=84.0).assign(split_kind="pool")
     claim = judged("C2", runs=pd.concat([tables("random", gcn=80.0, gat=80.0), pool]))
     assert claim.verdict is Verdict.DEPENDS
@@ -73,7 +73,7 @@ def test_splits_drawn_by_another_rule_are_a_protocol_of_their_own():
     assert claim.parts[1].comparisons[0].method == "paired t"
 
 
-def test_all_must_hold_needs_no_adjustment_and_holm_is_shown_beside_it():
+def test_a_conjunction_needs_no_adjustment_and_holm_is_reported_too():
     claim = judged("C1", runs=tables("fixed", gcn=81.4, gat=81.4))
     p_values = [item.p for item in claim.comparisons]
     assert max(p_values) < 0.05 < 6 * min(p_values)
@@ -81,8 +81,8 @@ def test_all_must_hold_needs_no_adjustment_and_holm_is_shown_beside_it():
     assert min(item.p_holm for item in claim.comparisons) == pytest.approx(6 * min(p_values))
 
 
-def test_a_false_conjunction_is_called_reproduced_at_most_as_often_as_promised():
-    """One of six leads is really none: simulated claims pass no more often than at 5 %, without any adjustment."""
+def test_a_false_conjunction_is_called_reproduced_at_most_at_the_stated_rate():
+    """One of six true differences is zero: simulated claims pass in at most 5 % of cases, without any adjustment."""
     generator, lead = np.random.default_rng(1), [0.0, 3.0, 3.0, 3.0, 3.0, 3.0]
     verdicts = []
     for _ in range(600):
@@ -91,7 +91,7 @@ def test_a_false_conjunction_is_called_reproduced_at_most_as_often_as_promised()
     assert 0.01 < np.mean([verdict is Verdict.REPRODUCED for verdict in verdicts]) < 0.05
 
 
-def test_equal_models_contradict_a_lead_once_the_runs_are_many():
+def test_equal_models_contradict_an_advantage_once_there_are_many_runs():
     few, many = (judged("C3", runs=both_kinds(n=n, std=1.5, cgnn_discrete=82.0)).verdict for n in (4, 100))
     assert (few, many) == (Verdict.TOO_FEW_RUNS, Verdict.NOT_REPRODUCED)
 
@@ -131,7 +131,7 @@ def test_each_reading_without_h0_has_its_own_verdict():
     }
 
 
-def test_a_reading_is_compared_with_cgnn_of_its_own_derivative_where_that_was_swept():
+def test_a_reading_is_compared_with_cgnn_of_the_same_derivative_if_available():
     low = {t: mean - 30 for t, mean in LATE.items()}
     own = sweep("cgnn", "t1", low, fidelity=preset("released", derivative="paper"), preset_name="paper")
     sweeps = pd.concat([sweep("cgnn", "t1", LATE), own, without_h0({t: 52.0 for t in LATE}, derivative="paper")])
@@ -149,7 +149,7 @@ def test_worse_by_less_than_the_margin_is_not_much_worse():
     assert gap.high < 0 and gap.outcome is Outcome.CONTRADICTED
 
 
-def test_early_times_do_not_enter_the_claim_about_h0():
+def test_early_times_do_not_count_for_the_claim_about_h0():
     early = {1.0: 30.0, 2.0: 50.0}
     late = {15.0: 82.0, 20.0: 82.5, 30.0: 82.0}
     sweeps = pd.concat([sweep("cgnn", "t1", {**early, **late}), without_h0({**early, **COLLAPSE})])
@@ -164,7 +164,7 @@ def test_an_early_optimum_contradicts_robustness_best_for_large_t():
     assert claim.comparisons[0].details["better_elsewhere"]
 
 
-def test_the_crossover_depth_is_that_of_the_line_with_and_without_augmentation():
+def test_the_crossover_depth_is_computed_from_the_line_with_and_without_augmentation():
     gcn = {2: 4.0, 4: 5.0, 8: 7.0, 16: 11.0}  # 3 + 0.5 · layers
     profiles = pd.concat(
         [
@@ -182,12 +182,12 @@ def test_the_crossover_depth_is_that_of_the_line_with_and_without_augmentation()
     assert by_protocol(claim) == {"with augmentation": Verdict.PARTLY, "without augmentation": Verdict.REPRODUCED}
 
 
-def test_the_fit_of_memory_is_no_effect_size():
+def test_the_fit_of_memory_has_no_effect_size():
     item = judged("C8", profiles=profile("gcn", {2: 22, 4: 24, 8: 28, 16: 36})).comparisons[0]
     assert item.details["r_squared"] == pytest.approx(1.0) and item.effect != item.effect
 
 
-def test_depths_that_did_not_learn_say_nothing_about_gains():
+def test_depths_that_did_not_learn_are_excluded_from_gains():
     collapsed = pd.concat([residual({2: 77.0, 4: 77.0, 8: 77.0}), residual({16: 30.0}, final_train_loss=1.9)])
     claim = judged("C12", runs=collapsed)
     assert len(claim.comparisons) == 2
@@ -196,14 +196,14 @@ def test_depths_that_did_not_learn_say_nothing_about_gains():
     assert judged("C12", runs=nothing).verdict is Verdict.NOT_TESTABLE
 
 
-def test_depths_of_two_protocols_or_constructions_are_not_compared():
+def test_depths_of_different_protocols_or_constructions_are_not_compared():
     deep = residual({2: 77.0, 4: 77.0, 8: 77.0})
     shallow = rows("cora", "gcn_residual", [60.0, 60.5, 59.5], layers=2, source="search")
     other = residual({2: 60.0, 4: 60.0, 8: 90.0}, n=12).assign(variant=lambda frame: "earlier-" + frame["variant"])
     assert judged("C12", runs=pd.concat([shallow, deep, other])).verdict is Verdict.REPRODUCED
 
 
-def test_identical_runs_are_no_evidence_on_augmentation():
+def test_identical_runs_are_no_evidence_about_augmentation():
     frame = augmented(82.0)
     same = frame[frame["sw_augmentation"] == "zeros"]["test_accuracy"].to_numpy()
     frame.loc[(frame["sw_augmentation"] == "none").to_numpy(), "test_accuracy"] = same
@@ -227,6 +227,6 @@ def test_runs_that_differ_in_more_than_augmentation_are_not_compared():
     assert judged("C13a", fidelity=frame).verdict is Verdict.NOT_TESTABLE
 
 
-def test_the_benchmark_is_preferred_where_it_was_run():
-    claim = judged("C11", bench=made_up.bench()["rows"])
+def test_the_benchmark_is_preferred_if_it_was_run():
+    claim = judged("C11", bench=synthetic.bench()["rows"])
     assert claim.comparisons[0].estimate == pytest.approx(1200 / 9)

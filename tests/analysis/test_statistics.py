@@ -1,4 +1,4 @@
-"""Differences and intervals against scipy, statsmodels and numbers worked by hand."""
+"""Differences and intervals against scipy, statsmodels and values computed by hand."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ def test_welch_agrees_with_scipy_and_statsmodels():
     assert (gap.low, gap.high) == (pytest.approx(low), pytest.approx(high))
 
 
-def test_welch_from_printed_numbers_is_welch_from_the_values():
+def test_welch_from_summary_statistics_agrees_with_scipy():
     left, right = Sample.of(A), Sample.of(B)
     expected = stats.ttest_ind_from_stats(left.mean, left.std, left.n, right.mean, right.std, right.n, equal_var=False)
     assert welch_from_summary(left, right).p == pytest.approx(expected.pvalue)
@@ -56,41 +56,41 @@ def test_equivalence_agrees_with_statsmodels():
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 @settings(max_examples=20, deadline=None)
 def test_holm_is_the_step_down_rule(p_values):
-    """By hand: the k-th smallest of m is multiplied by m − k + 1, and none is below the one before it."""
+    """By definition: the k-th smallest of m is multiplied by m − k + 1, and no value is below the previous one."""
     m, ordered = len(p_values), sorted(p_values)
     raised = np.maximum.accumulate([min(1.0, (m - k) * p) for k, p in enumerate(ordered)])
     assert sorted(holm(p_values)) == pytest.approx(list(raised))
 
 
-def test_a_missing_p_neither_counts_nor_changes():
+def test_a_missing_p_value_is_not_counted_and_stays_missing():
     assert holm([0.01, math.nan, 0.02])[0] == pytest.approx(0.02)
     assert math.isnan(holm([0.01, math.nan, 0.02])[1])
 
 
-def test_interval_of_a_mean_by_hand():
+def test_the_interval_of_a_mean_agrees_with_the_formula():
     low, high = Sample(10.0, 2.0, 4).interval()
     assert high - 10.0 == pytest.approx(3.182446 * 2 / 2, rel=1e-6)  # t(0.975, 3) · s/√n
     assert low == pytest.approx(20.0 - high)
 
 
-def test_hedges_g_by_hand():
+def test_hedges_g_agrees_with_the_formula():
     # d = 1, correction 1 − 3/(4·18 − 1)
     assert welch_from_summary(Sample(1.0, 1.0, 10), Sample(0.0, 1.0, 10)).effect == pytest.approx(1 - 3 / 71)
 
 
-def test_identical_runs_differ_by_nothing_with_certainty():
+def test_identical_runs_have_a_difference_of_exactly_zero():
     gap = paired([80.0, 81.0, 82.0], [80.0, 81.0, 82.0])
     assert (gap.estimate, gap.low, gap.high, gap.p) == (0.0, 0.0, 0.0, 1.0)
     assert gap.p_equivalent(1.0) == 0.0
 
 
-def test_one_run_has_a_difference_but_no_interval():
+def test_a_single_run_has_a_difference_but_no_interval():
     gap = welch([80.0], [81.0, 82.0])
     assert gap.estimate == -1.5
     assert math.isnan(gap.p) and math.isnan(gap.low)
 
 
-def test_line_agrees_with_scipy_and_an_exact_line_has_no_doubt():
+def test_the_fit_of_an_exact_line_has_no_uncertainty():
     line = fit_line([1, 2, 4, 8], [3, 5, 9, 17])
     assert (line.slope, line.r_squared) == (pytest.approx(2), pytest.approx(1))
     assert line.low == pytest.approx(2) and line.p < 1e-6
@@ -102,7 +102,7 @@ def test_the_sign_flip_test_counts_all_assignments_of_signs(values):
     assert sign_flip(values) == pytest.approx(np.mean(np.array(means) >= np.mean(values) - 1e-12))
 
 
-def test_exact_equivalence_needs_pairs_enough_and_close():
+def test_exact_equivalence_needs_enough_pairs_that_are_close():
     assert exact_equivalence([0.0] * 10, 1.0) == pytest.approx(2**-10)
     assert exact_equivalence([0.0] * 4, 1.0) == pytest.approx(2**-4)  # four pairs can never reach 5 %
     assert exact_equivalence([1.5] * 10, 1.0) == 1.0
@@ -115,7 +115,7 @@ def test_exact_equivalence_agrees_with_the_t_test_on_many_pairs():
     assert exact == pytest.approx(ttost_paired(gaps, np.zeros(16), -1.0, 1.0)[0], abs=0.02)
 
 
-def test_the_bootstrap_of_a_mean_is_near_its_t_interval_and_repeats():
+def test_the_bootstrap_of_a_mean_is_close_to_its_t_interval_and_reproducible():
     values = np.random.default_rng(5).normal(1.0, 1.0, 200)
 
     def mean(sample, axis=-1):

@@ -1,12 +1,12 @@
-"""All claims together: the report and its shape, the gate, folders without results, and the committed verdicts."""
+"""All claims together: the report, the gate, folders without results, and the committed verdicts."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
 
-import made_up
 import pandas as pd
 import pytest
+import synthetic_results as synthetic
 from judging import NOTHING, REPORTED, judged, tables
 
 from cgnn.__main__ import main
@@ -23,13 +23,13 @@ WORDS = (Verdict, Outcome, Kind)
 
 
 @pytest.mark.parametrize("name", TESTS)
-def test_without_results_nothing_is_testable_and_the_reason_is_given(name):
+def test_without_results_no_claim_is_testable_and_the_reason_is_given(name):
     claim = judged(name)
     assert claim.verdict is Verdict.NOT_TESTABLE
     assert claim.why
 
 
-def test_the_report_is_json_of_the_documented_shape(tmp_path):
+def test_the_report_is_json_with_the_documented_keys(tmp_path):
     runs = tables("fixed", gcn=80.0, gat=80.0)
     write_claims(judge(replace(NOTHING, runs=runs)), tmp_path / "claims.json")
     report = json.loads((tmp_path / "claims.json").read_text(encoding="utf-8"))
@@ -44,10 +44,10 @@ def test_the_report_is_json_of_the_documented_shape(tmp_path):
 
 
 def arguments(folder, *more):
-    return ["claims", "--reported", str(made_up.REPORTED), "--results", str(folder), *more]
+    return ["claims", "--reported", str(synthetic.REPORTED), "--results", str(folder), *more]
 
 
-def test_the_gate_passes_and_fails_by_exit_code(tmp_path, capsys):
+def test_the_exit_code_says_whether_the_gate_passed(tmp_path, capsys):
     def results(**means):
         tables("fixed", **means).to_csv(tmp_path / "runs.csv", index=False)
 
@@ -74,37 +74,33 @@ def test_a_folder_without_results_is_an_error_and_writes_nothing(tmp_path, capsy
         check_results(folder)
 
 
-def test_a_gate_that_could_test_nothing_does_not_pass(tmp_path, capsys):
+def test_the_gate_fails_if_no_claim_could_be_tested(tmp_path, capsys):
     tables("fixed", gcn=80.0)[:0].to_csv(tmp_path / "runs.csv", index=False)
     assert main(arguments(tmp_path, "--gate")) != 0
     assert "no claim could be tested" in capsys.readouterr().err
 
 
-def test_the_verdicts_repeat_from_the_committed_rows(tmp_path, monkeypatch):
+def test_the_committed_rows_give_the_committed_verdicts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # nothing besides the published tree and the paper's numbers may be read
     assert main(arguments(PUBLISHED, "--out", "claims.json")) == 0
     found, committed = (
         json.loads((folder / "claims.json").read_text(encoding="utf-8")) for folder in (tmp_path, PUBLISHED)
     )
     for ours, theirs in zip(found["claims"], committed["claims"], strict=True):
-        assert (ours["id"], ours["verdict"], ours["verdict_holm"], ours["also"]) == (
-            theirs["id"],
-            theirs["verdict"],
-            theirs["verdict_holm"],
-            theirs["also"],
-        )
+        for key in ("id", "verdict", "verdict_holm", "also"):
+            assert ours[key] == theirs[key]
         assert [item["outcome"] for item in ours["comparisons"]] == [item["outcome"] for item in theirs["comparisons"]]
     assert found["counts"] == committed["counts"]
 
 
-def test_everything_that_a_committed_verdict_used_is_committed_and_unchanged():
+def test_all_inputs_of_the_committed_verdicts_are_committed_and_unchanged():
     inputs = json.loads((PUBLISHED / "claims.json").read_text(encoding="utf-8"))["inputs"]
-    files = {item["name"]: PUBLISHED / item["file"] for item in inputs} | {"reported": made_up.REPORTED}
+    files = {item["name"]: PUBLISHED / item["file"] for item in inputs} | {"reported": synthetic.REPORTED}
     assert set(files) >= {"runs", "sweeps", "fidelity", "profiles", "convergence", "bench", "reported"}
     assert {item["name"]: item["sha256"] for item in inputs} == {name: sha256_of(path) for name, path in files.items()}
 
 
-def test_the_table_shows_protocols_and_holm_where_they_change_a_verdict(tmp_path):
+def test_the_table_shows_protocols_and_holm_if_they_change_a_verdict(tmp_path):
     searched = tables("fixed", gcn=81.4, gat=81.4).assign(hyperparameter_source="search")
     runs = pd.concat([tables("fixed", gcn=84.0, gat=84.0), searched])
     write_claims(judge(replace(NOTHING, runs=runs)), tmp_path / "claims.json")

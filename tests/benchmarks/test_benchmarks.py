@@ -1,6 +1,7 @@
-"""The comparison is of like with like, and the harness measures, judges and renders what it says."""
+"""The benchmarks compare equivalent computations, and the harness measures, judges and renders correctly."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,18 +40,9 @@ def test_the_released_recipe_and_the_exact_solver_give_the_same_scores_and_gradi
     weight = model == "cgnn_weight"
     theirs = ReleasedCGNN(problem, settings, weight, dtype=torch.float64)
     data = problem.data
-    ours = CGNN(
-        data.num_features,
-        settings.hidden,
-        data.num_classes,
-        data.num_nodes,
-        t1=settings.t1,
-        alpha=settings.alpha,
-        gamma=settings.gamma,
-        weight=weight,
-        fidelity=preset("released"),
-        input_dropout=0.0,
-    ).double()
+    sizes = (data.num_features, settings.hidden, data.num_classes, data.num_nodes)
+    options = {"t1": settings.t1, "alpha": settings.alpha, "gamma": settings.gamma, "weight": weight}
+    ours = CGNN(*sizes, **options, fidelity=preset("released"), input_dropout=0.0).double()
     torch.manual_seed(1)
     with torch.no_grad():
         theirs.derivative.theta.add_(torch.randn_like(theirs.derivative.theta))
@@ -93,7 +85,7 @@ def test_an_epoch_of_every_baseline_runs_and_learns(problem):
 
 
 class CountedProducts(TorchDispatchMode):
-    """Counts torch's own products of a sparse square matrix."""
+    """Counts the products that torch computes with a sparse square matrix."""
 
     def __init__(self):
         super().__init__()
@@ -107,7 +99,7 @@ class CountedProducts(TorchDispatchMode):
 
 @pytest.mark.parametrize("solver", ["exact", "exact_recompute"])
 @pytest.mark.parametrize("t1", [1.0, 12.1])
-def test_the_model_and_the_floor_have_as_many_products_as_an_epoch(problem, solver, t1):
+def test_the_cost_model_counts_the_products_of_an_epoch_and_of_the_floor(problem, solver, t1):
     settings = override(published("cora", "fixed", "cgnn"), t1=t1)
     counts = []
     for run in (OurEpoch(problem, "cgnn", settings, solver), Floor(problem, settings, solver)):
@@ -118,7 +110,7 @@ def test_the_model_and_the_floor_have_as_many_products_as_an_epoch(problem, solv
     assert counts == [products(terms_of(settings), solver)] * 2
 
 
-def test_the_number_of_terms_grows_like_the_root_of_the_ending_time():
+def test_the_number_of_terms_grows_like_the_square_root_of_the_end_time():
     settings = published("cora", "fixed", "cgnn")
     few, many = (terms_of(override(settings, t1=t1)) for t1 in (10.0, 1000.0))
     assert few < many < 2 * 10 * few
@@ -126,14 +118,14 @@ def test_the_number_of_terms_grows_like_the_root_of_the_ending_time():
 
 @pytest.mark.parametrize("solver", ["exact", "exact_recompute"])
 @pytest.mark.parametrize("graph", ["random", "community"])
-def test_the_model_gives_the_bytes_that_an_epoch_holds(graph, solver):
+def test_the_cost_model_predicts_the_memory_of_an_epoch(graph, solver):
     row = measure_growth(Point(graph, 8000, solver), 1)
     assert row.get("failed") is None
     assert row["peak_bytes"] == pytest.approx(bytes_held(Size.of(row), solver), rel=0.02)
     assert row["last_loss"] < row["first_loss"]
 
 
-def test_a_size_whose_process_fails_is_a_row_that_says_so():
+def test_a_size_whose_process_fails_is_reported_in_its_row():
     row = measure_growth(Point("no such graph", 100), 1)
     assert "KeyError" in row["failed"]
     assert "failed: KeyError" in markdown({"growth": [row], "requirements": check({"growth": [row]})})
@@ -145,7 +137,7 @@ def test_communities_have_most_edges_inside_and_are_numbered_at_random():
     order = csgraph.reverse_cuthill_mckee((adjacency + adjacency.T).tocsr(), symmetric_mode=True)
     place = np.argsort(order)
     distances = [np.abs(np.diff(nodes, axis=0)).mean() for nodes in (graph.edges, place[graph.edges])]
-    assert distances[0] > 7000 / 4  # a third for independent nodes
+    assert distances[0] > 7000 / 4  # independent nodes would have a third
     assert distances[1] < distances[0] / 2
     same = graph.labels[graph.edges[0]] == graph.labels[graph.edges[1]]
     assert 0.88 < same.mean() < 0.94  # 0.9 inside communities of one class, and a seventh of the rest
@@ -160,25 +152,24 @@ def test_both_orders_of_nodes_give_the_same_product():
 
 def test_contestants_take_turns():
     order = []
-    turns = take_turns(
-        {"a": lambda: order.append("a"), "b": lambda: order.append("b")}, Plan(rounds=2, turn_seconds=0.0)
-    )
+    contestants = {name: partial(order.append, name) for name in "ab"}
+    turns = take_turns(contestants, Plan(rounds=2, turn_seconds=0.0))
     assert "".join(order[-4:]) == "abab"
     assert [len(seconds) for seconds in turns.values()] == [2, 2]
 
 
-def test_a_slow_contestant_leaves_after_its_least_rounds():
+def test_a_slow_contestant_stops_after_the_minimum_number_of_rounds():
     plan = Plan(rounds=9, least_rounds=3, turn_seconds=0.0, seconds_each=-1.0)
     assert len(take_turns({"slow": lambda: None}, plan)["slow"]) == 3
 
 
-def test_the_first_of_a_long_contestants_calls_counts():
+def test_the_first_call_counts_if_calls_are_long():
     plan = Plan(rounds=9, least_rounds=3, turn_seconds=0.0, seconds_each=-1.0, long_call=-1.0)
     calls = []
     assert len(take_turns({"long": lambda: calls.append(1)}, plan)["long"]) == len(calls) == 3
 
 
-def test_requirements_are_judged_on_the_rows_at_hand():
+def test_requirements_are_judged_on_the_available_rows():
     def row(model, recipe, ms):
         return {"dataset": "cora", "threads": 2, "model": model, "recipe": recipe, "ms_per_epoch": ms}
 
@@ -211,14 +202,14 @@ def test_the_growth_table_is_judged_by_the_ratio_to_bare_products_and_by_memory(
     assert found[f"{where}: bytes held, measured ÷ model, away from 1"]["met"]
 
 
-def test_a_documents_blocks_are_rewritten_and_the_rest_is_left_alone():
+def test_the_blocks_of_a_document_are_rewritten_and_the_rest_is_unchanged():
     content = {"requirements": [{"what": "x", "relation": "≥", "limit": 100, "measured": 123.4, "met": True}]}
     filled = fill("before\n<!-- bench requirements -->\nold\n<!-- end -->\nafter", content)
     assert "| x | ≥ 100 | 123 | yes |" in filled
     assert filled.startswith("before") and filled.endswith("after") and "old" not in filled
 
 
-def test_the_numbers_in_the_pages_are_those_of_their_json():
+def test_the_numbers_in_the_pages_come_from_the_json_file():
     content = json.loads((DOCS / "speed.json").read_text(encoding="utf-8"))
     pages = [(DOCS / name).read_text(encoding="utf-8") for name in ("speed.md", "scaling.md")]
     assert all(fill(page, content) == page for page in pages)

@@ -59,7 +59,7 @@ def test_without_the_variable_the_device_files_are_counted(tmp_path):
 @pytest.mark.parametrize(
     ("device", "devices"), [("cpu", ["0", "1"]), ("cuda:1", ["0", "1"]), ("auto", []), ("auto", ["3"]), ("cuda", ["3"])]
 )
-def test_nothing_changes_where_there_is_no_choice(device, devices, tmp_path, monkeypatch):
+def test_nothing_changes_if_there_is_no_choice(device, devices, tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "as it was")
     with one_gpu(device, gpus=devices, locks=tmp_path) as gpu:
         assert gpu is None
@@ -67,7 +67,7 @@ def test_nothing_changes_where_there_is_no_choice(device, devices, tmp_path, mon
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_environment_is_put_back(tmp_path, monkeypatch):
+def test_the_environment_is_restored(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     monkeypatch.delenv("CUDA_DEVICE_ORDER", raising=False)
     with one_gpu("auto", locks=tmp_path) as gpu:
@@ -76,7 +76,7 @@ def test_the_environment_is_put_back(tmp_path, monkeypatch):
     assert "CUDA_DEVICE_ORDER" not in os.environ
 
 
-def test_a_job_that_fails_gives_its_gpu_back(tmp_path):
+def test_a_job_that_fails_releases_its_gpu(tmp_path):
     for _ in range(2):
         with pytest.raises(ValueError, match="a bug"), one_gpu("auto", gpus=["0", "1"], locks=tmp_path) as gpu:
             assert gpu == "0"
@@ -88,7 +88,7 @@ def test_two_processes_hold_two_gpus_and_the_third_waits_for_the_first_free_one(
     second, second_gpu = holder(tmp_path)
     assert {first_gpu, second_gpu} == {"0", "1"}
 
-    # The second job ends while the third waits for its next look.
+    # The second job ends while the third waits before its next attempt.
     monkeypatch.setattr(gpus.time, "sleep", lambda seconds: second.communicate("\n"))
     with one_gpu("cuda", gpus=["0", "1"], locks=tmp_path) as gpu:
         assert gpu == second_gpu
@@ -97,7 +97,7 @@ def test_two_processes_hold_two_gpus_and_the_third_waits_for_the_first_free_one(
     first.communicate("\n", timeout=20)
 
 
-def test_a_killed_job_leaves_its_gpu_free(tmp_path, capsys):
+def test_a_killed_job_releases_its_gpu(tmp_path, capsys):
     process, gpu = holder(tmp_path)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=20)
@@ -106,7 +106,7 @@ def test_a_killed_job_leaves_its_gpu_free(tmp_path, capsys):
     assert "waiting" not in capsys.readouterr().err
 
 
-def test_choosing_after_cuda_has_started_is_a_bug_and_says_so(tmp_path, monkeypatch):
+def test_choosing_a_gpu_after_cuda_has_started_is_an_error(tmp_path, monkeypatch):
     class Torch:
         class cuda:
             @staticmethod

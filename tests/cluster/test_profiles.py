@@ -1,6 +1,6 @@
-"""The profiles as files: what a user edits, and that Snakemake and the config's schema understand them.
+"""The profiles as files: what a user edits, and that Snakemake and the config schema accept them.
 
-What they ask Slurm for is seen on a real one, in tests/slurm.
+The tests in tests/slurm check on a real Slurm which resources they request.
 """
 
 import re
@@ -17,7 +17,7 @@ PROFILES = ROOT / "workflow" / "profiles"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["slurm", "gpu"])
-def test_a_dry_run_understands_the_profile(profile, tmp_path):
+def test_a_dry_run_accepts_the_profile(profile, tmp_path):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text(yaml.safe_dump({"results": str(tmp_path / "results")}))
     command = [sys.executable, "-m", "snakemake", "-n", "data", "--profile", str(PROFILES / profile)]
@@ -33,8 +33,8 @@ def test_a_user_of_slurm_edits_three_lines():
     assert yaml.safe_load(text)["config"] == ["jobs={gpu_request: gpu, gpu_partition: gpu}"]
 
 
-def test_the_slurm_profile_keeps_away_from_what_was_seen_to_lose_results():
-    """sacct's "CANCELLED by 0" hangs the run; a failing array task or group member takes finished outputs with it."""
+def test_the_slurm_profile_avoids_options_that_are_known_to_lose_results():
+    """sacct's "CANCELLED by 0" hangs the run; if an array task or group member fails, finished outputs are deleted."""
     profile = yaml.safe_load((PROFILES / "slurm" / "config.yaml").read_text(encoding="utf-8"))
     assert profile["slurm-status-command"] == "squeue"
     assert not [key for key in profile if "array" in key or "group" in key]

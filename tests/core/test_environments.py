@@ -1,4 +1,4 @@
-"""Unusual environments: another locale, no git, a home folder that cannot be written."""
+"""Unusual environments: another locale, no git, and a home folder that is not writable."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def cgnn(*words: str, folder: Path, **changes: str) -> subprocess.CompletedProce
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """Rows to judge: those of the repository."""
+    """The rows that are committed to the repository."""
     tree = tmp_path / "results"
     tree.mkdir()
     for path in PUBLISHED.glob("*.csv"):

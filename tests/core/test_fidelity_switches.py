@@ -11,7 +11,7 @@ from cgnn.paper.fidelity import PRESETS, Fidelity, preset
 from cgnn.pipeline import config
 
 
-def test_the_two_presets_differ_where_paper_and_code_do():
+def test_the_two_presets_differ_where_the_paper_and_the_code_differ():
     released, paper = PRESETS["released"], PRESETS["paper"]
     differing = {f.name for f in dataclasses.fields(Fidelity) if getattr(released, f.name) != getattr(paper, f.name)}
     assert differing == {"derivative", "alpha", "source_gradient", "weight_clamp", "features", "discrete_steps"}
@@ -36,7 +36,7 @@ def test_one_switch_can_be_flipped_alone():
         ("released", {"alpha": "sigmod"}, "switch alpha: found 'sigmod', expected one of tabulated, sigmoid"),
     ],
 )
-def test_a_misspelt_preset_switch_or_value_is_named_with_what_there_is(name, switches, complaint):
+def test_the_error_names_a_misspelt_preset_switch_or_value_and_lists_the_valid_ones(name, switches, complaint):
     with pytest.raises(UserError, match=complaint):
         preset(name, **switches)
 
@@ -47,7 +47,7 @@ def test_every_switch_is_flipped_in_some_row_of_the_fidelity_table():
     assert flipped == {field.name for field in dataclasses.fields(Fidelity)} - {"selection"}
 
 
-def test_every_switch_is_read_by_some_model():
+def test_every_switch_is_used_by_some_model():
     read = {name for model in RECORDS for name in switches_of(model)}
     assert read == {field.name for field in dataclasses.fields(Fidelity)}
 

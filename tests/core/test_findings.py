@@ -1,4 +1,4 @@
-"""The page on what was found: each of its numbers is one of the committed results."""
+"""The findings page: each of its numbers comes from the committed results."""
 
 from pathlib import Path
 
@@ -13,15 +13,15 @@ CGNN_ON_CORA = ["cora", "fixed", "cgnn", "released", "published", ""]
 
 
 @pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+def work_in_the_project_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def test_the_page_is_what_its_template_makes_of_the_committed_results():
+def test_the_page_is_the_template_rendered_with_the_committed_results():
     assert PAGE.read_text(encoding="utf-8") == render_findings(PUBLISHED)
 
 
-def test_a_number_is_that_of_the_rows():
+def test_a_number_on_the_page_is_computed_from_the_rows():
     rows = [line.split(",") for line in (PUBLISHED / "summary.csv").read_text().splitlines()]
     cell = next(dict(zip(rows[0], row, strict=True)) for row in rows if row[:6] == CGNN_ON_CORA)
     found = Numbers(PUBLISHED).run("cora", "cgnn")
@@ -29,6 +29,6 @@ def test_a_number_is_that_of_the_rows():
     assert Numbers(PUBLISHED).paper("cora", "cgnn") == "84.2 ± 1.0"
 
 
-def test_what_was_not_run_is_named():
+def test_the_error_names_a_model_that_was_not_run():
     with pytest.raises(UserError, match="has no dataset cora, model no_such_model"):
         Numbers(PUBLISHED).run("cora", "no_such_model")

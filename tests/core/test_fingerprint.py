@@ -61,7 +61,7 @@ def changed_by(package, file, old, new):
         ("verbs/train.py", "\n\n\ndef", "\n\ndef"),
     ],
 )
-def test_comments_docstrings_and_formatting_change_nothing(package, file, old, new):
+def test_comments_docstrings_and_formatting_change_no_fingerprint(package, file, old, new):
     assert changed_by(package, file, old, new) == set()
 
 
@@ -76,7 +76,7 @@ def test_comments_docstrings_and_formatting_change_nothing(package, file, old, n
         ("table.py", "gcn", "gat", {"table"}),
     ],
 )
-def test_a_change_in_a_function_changes_exactly_what_can_reach_it(package, file, old, new, dependents):
+def test_a_change_affects_exactly_the_fingerprints_of_code_that_imports_it(package, file, old, new, dependents):
     assert changed_by(package, file, old, new) == dependents
 
 
@@ -84,25 +84,25 @@ def test_an_import_inside_a_function_is_followed(package):
     assert "pack.style" in import_closure("pack.verbs.draw", package=package)
 
 
-def test_relative_imports_are_followed_with_one_dot_and_with_two(package):
+def test_relative_imports_with_one_or_two_dots_are_followed(package):
     closure = import_closure("pack.models.gcn", package=package)
     assert {"pack.models.base", "pack.maths", "pack.models", "pack"} <= closure
     assert "pack.maths" in import_closure("pack.solver", package=package)
 
 
-def test_a_module_named_only_in_a_string_is_not_followed_but_can_be_named(package):
+def test_a_module_named_only_in_a_string_is_not_followed_but_can_be_passed(package):
     assert "pack.models.gcn" not in import_closure("pack.table", package=package)
     alone = code_fingerprint("pack.table", package=package)
     assert code_fingerprint("pack.table", "pack.models.gcn", package=package) != alone
 
 
-def test_importing_a_module_counts_its_packages_init_file(package):
+def test_the_init_file_of_an_imported_package_counts(package):
     before = code_fingerprint("pack.models.gcn", package=package)
     (package / "models" / "__init__.py").write_text("SIDE_EFFECT = 1\n")
     assert code_fingerprint("pack.models.gcn", package=package) != before
 
 
-def test_a_circle_of_imports_ends(package):
+def test_circular_imports_are_followed_once(package):
     (package / "maths.py").write_text("from pack import solver\n" + FILES["maths.py"])
     assert {"pack.maths", "pack.solver"} <= import_closure("pack.maths", package=package)
 
@@ -117,7 +117,7 @@ def test_the_order_of_the_names_does_not_matter(package):
     assert one == code_fingerprint("pack.maths", "pack.table", package=package)
 
 
-def test_a_module_that_is_not_there_is_named(package):
+def test_the_error_names_a_module_that_does_not_exist(package):
     with pytest.raises(ModuleNotFoundError, match=r"pack\.absent"):
         code_fingerprint("pack.absent", package=package)
 
@@ -135,8 +135,8 @@ def test_every_module_of_the_project_has_a_fingerprint():
         assert len(code_fingerprint(name)) == 16
 
 
-def test_package_init_files_import_nothing_of_the_project():
-    # Otherwise every fingerprint would depend on all of it.
+def test_package_init_files_import_no_module_of_the_project():
+    # Otherwise every fingerprint would depend on the whole project.
     for path in PACKAGE.rglob("__init__.py"):
         name = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
         parents = {".".join(name.split(".")[:depth]) for depth in range(1, name.count(".") + 2)}

@@ -1,4 +1,4 @@
-"""The packages of cgnn import in one direction, and the tool that says so notices an import in the other."""
+"""The packages of cgnn import in one direction only, and the linter reports an import in the other direction."""
 
 import os
 import shutil

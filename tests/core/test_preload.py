@@ -1,4 +1,4 @@
-"""Commands that a preloaded process runs: same results, streams and exit codes, and no process is left behind."""
+"""A command in the preloaded process has the same results, streams and exit code, and leaves no process running."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ def wait_until(condition, seconds=120):
 
 @pytest.fixture(scope="module")
 def server(project):
-    """The environment of a job whose workflow started a server; the server must end when the workflow is killed."""
+    """The environment of a job in a workflow that started a server; the server must end when the workflow is killed."""
     starter = subprocess.Popen(
         [sys.executable, "-c", STARTER, project], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=project
     )
@@ -46,7 +46,7 @@ def run(arguments, environment, folder):
     return subprocess.run(command, env=environment, capture_output=True, text=True, cwd=folder)
 
 
-def test_a_training_writes_the_same_bytes(server, tmp_path):
+def test_a_training_in_the_preloaded_process_writes_the_same_bytes(server, tmp_path):
     warm = run([*TRAIN, "--out", "warm.csv"], server, tmp_path)
     cold = run([*TRAIN, "--out", "cold.csv"], without_server(server), tmp_path)
     assert warm.returncode == cold.returncode == 0, warm.stderr + cold.stderr
@@ -57,7 +57,7 @@ def test_a_training_writes_the_same_bytes(server, tmp_path):
 @pytest.mark.parametrize(
     "arguments", [["train", "--dataset", "x", "--model", "gcn", "--out", "x.csv"], ["x"], ["--help"]]
 )
-def test_messages_and_exit_codes_are_the_same(server, tmp_path, arguments):
+def test_messages_and_exit_codes_of_the_preloaded_process_are_the_same(server, tmp_path, arguments):
     warm, cold = run(arguments, server, tmp_path), run(arguments, without_server(server), tmp_path)
     assert (warm.returncode, warm.stdout, warm.stderr) == (cold.returncode, cold.stdout, cold.stderr)
     assert warm.stdout or warm.stderr
@@ -66,14 +66,14 @@ def test_messages_and_exit_codes_are_the_same(server, tmp_path, arguments):
 def test_a_child_ends_with_the_command_that_requested_it(server, tmp_path):
     command = [sys.executable, "-m", "cgnn", *TRAIN[:-1], "10000000", "--out", "runs.csv"]
     client = subprocess.Popen(command, env=server, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    wait_until(lambda: client.poll() is not None or len(working_in(tmp_path)) == 2)
+    wait_until(lambda: client.poll() is not None or len(processes_in(tmp_path)) == 2)
     assert client.poll() is None, client.stdout.read().decode()
     client.kill()
     client.wait()
-    wait_until(lambda: not working_in(tmp_path))
+    wait_until(lambda: not processes_in(tmp_path))
 
 
-def working_in(folder):
+def processes_in(folder):
     """The processes whose working directory is ``folder``."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):

@@ -15,7 +15,7 @@ def test_each_named_test_exists(page: str):
     named = set(re.findall(r"`(test_\w+)`", (ROOT / page).read_text(encoding="utf-8")))
     sources = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     existing = {name for source in sources for name in re.findall(r"^\s*def (test_\w+)", source, flags=re.MULTILINE)}
-    assert named, "a page of promises names tests"
+    assert named, f"{page} names no test"
     assert named <= existing, f"{page} names tests that do not exist: {sorted(named - existing)}"
 
 

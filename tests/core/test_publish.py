@@ -1,4 +1,4 @@
-"""The committed outcome of a run, what publishing it may delete, and the headline made from it."""
+"""Publishing the results of a run: which files are copied or deleted, the manifest, and the headline."""
 
 import csv
 import json
@@ -20,29 +20,14 @@ from cgnn.pipeline.publish import BEGIN, END, UNCOMMITTED, adopt, commit_of, hea
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     tree = tmp_path / "paper"
+    passed, failed = {"passed": True}, {"passed": False}
+    claims = [
+        {"id": "C1", "text": "a", "verdict": "reproduced", "comparisons": [passed], "missing": []},
+        {"id": "C2", "text": "b", "verdict": "partly", "comparisons": [passed, failed], "missing": ["NELL"]},
+    ]
     for name, text in {
         "runs.csv": "dataset\ncora\n",
-        "claims.json": json.dumps(
-            {
-                "claims": [
-                    {
-                        "id": "C1",
-                        "text": "a",
-                        "verdict": "reproduced",
-                        "comparisons": [{"passed": True}],
-                        "missing": [],
-                    },
-                    {
-                        "id": "C2",
-                        "text": "b",
-                        "verdict": "partly",
-                        "comparisons": [{"passed": True}, {"passed": False}],
-                        "missing": ["NELL"],
-                    },
-                ],
-                "counts": {"reproduced": 1, "partly": 1},
-            }
-        ),
+        "claims.json": json.dumps({"claims": claims, "counts": {"reproduced": 1, "partly": 1}}),
         "tables/fixed_splits.md": "**Table 2.** | a |\n",
         "figures/accuracy_depth_time.png": "picture",
         "data/cora/graph.npz": "heavy",
@@ -54,7 +39,7 @@ def results(tmp_path: Path) -> Path:
     return tree
 
 
-def test_publishing_keeps_what_a_reader_opens_and_leaves_graphs_and_stores_behind(results: Path, tmp_path: Path):
+def test_publishing_copies_what_a_reader_opens_but_no_graphs_or_stores(results: Path, tmp_path: Path):
     target = tmp_path / "published"
     kept = set(publish(results, target))
     assert {name for name in kept if not name.startswith("code/")} == {
@@ -67,12 +52,17 @@ def test_publishing_keeps_what_a_reader_opens_and_leaves_graphs_and_stores_behin
     assert (target / "runs.csv").read_text() == (results / "runs.csv").read_text()
 
 
-def test_publishing_again_drops_what_the_run_no_longer_has(results: Path, tmp_path: Path):
-    target = tmp_path / "published"
-    publish(results, target)
+def test_publishing_again_deletes_files_that_the_run_no_longer_has(target: Path, results: Path):
     (results / "tables/fixed_splits.md").unlink()
     publish(results, target)
     assert not (target / "tables/fixed_splits.md").exists()
+
+
+@pytest.fixture
+def target(results: Path, tmp_path: Path) -> Path:
+    """The folder to which ``results`` was published."""
+    publish(results, tmp_path / "published")
+    return tmp_path / "published"
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
@@ -113,22 +103,18 @@ def test_a_folder_that_overlaps_the_results_is_refused(
     assert_refused(results, Path(target), "overlaps", watched=tmp_path)
 
 
-def test_the_command_refuses_in_one_line(results: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_command_refuses_with_a_one_line_message(results: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["publish", "--results", str(results), "--out", str(results), "--files-only"]) == 2
     assert "overlaps the results" in capsys.readouterr().err
 
 
-def test_a_published_file_that_was_edited_is_named_and_nothing_is_changed(results: Path, tmp_path: Path):
-    target = tmp_path / "published"
-    publish(results, target)
+def test_a_published_file_that_was_edited_is_named_and_nothing_is_changed(target: Path, results: Path):
     (target / "tables/fixed_splits.md").write_text("edited by hand")
     (results / "tables/fixed_splits.md").unlink()
     assert_refused(results, target, r"last wrote: tables/fixed_splits\.md\.", watched=target)
 
 
-def test_a_file_that_publish_did_not_make_is_kept_and_one_in_the_way_is_named(results: Path, tmp_path: Path):
-    target = tmp_path / "published"
-    publish(results, target)
+def test_a_file_that_publish_did_not_write_is_kept_and_never_overwritten(target: Path, results: Path):
     (target / "tables" / "mine.txt").write_text("mine")
     (results / "runs.csv").write_text("dataset\nciteseer\n")
     publish(results, target)
@@ -140,9 +126,9 @@ def test_a_file_that_publish_did_not_make_is_kept_and_one_in_the_way_is_named(re
 
 
 @pytest.mark.parametrize("name", ["../outside.txt", "/outside.txt", "linked/outside.txt"])
-def test_a_manifest_that_names_a_file_outside_its_folder_is_refused(results: Path, tmp_path: Path, name: str):
-    target = tmp_path / "published"
-    publish(results, target)
+def test_a_manifest_that_names_a_file_outside_its_folder_is_refused(
+    target: Path, results: Path, tmp_path: Path, name: str
+):
     (tmp_path / "outside.txt").write_text("precious")
     (target / "linked").symlink_to(tmp_path)
     content = json.loads((target / MANIFEST).read_text())
@@ -154,7 +140,7 @@ def test_a_manifest_that_names_a_file_outside_its_folder_is_refused(results: Pat
     assert (tmp_path / "outside.txt").read_text() == "precious"
 
 
-def test_nothing_is_written_through_a_folder_that_is_a_link(results: Path, tmp_path: Path):
+def test_nothing_is_written_through_a_symbolic_link(results: Path, tmp_path: Path):
     target, elsewhere = tmp_path / "published", tmp_path / "elsewhere"
     (results / "tables/fixed_splits.md").rename(results / "tables.md")
     publish(results, target)
@@ -166,10 +152,8 @@ def test_nothing_is_written_through_a_folder_that_is_a_link(results: Path, tmp_p
 
 @pytest.mark.parametrize("failing", range(1, 8))
 def test_an_error_in_the_middle_leaves_the_folder_as_it_was(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+    target: Path, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
 ):
-    target = tmp_path / "published"
-    publish(results, target)
     (results / "runs.csv").write_text("dataset\nciteseer\n")
     (results / "sweeps.csv").write_text("dataset\nciteseer\n")
     (results / "tables/fixed_splits.md").unlink()
@@ -186,9 +170,7 @@ def test_an_error_in_the_middle_leaves_the_folder_as_it_was(
     assert files_in(tmp_path) == before
 
 
-def test_the_manifest_lists_every_file_with_its_hash_and_size(results: Path, tmp_path: Path):
-    target = tmp_path / "published"
-    publish(results, target)
+def test_the_manifest_lists_every_file_with_its_hash_and_size(target: Path):
     found = files_in(target)
     del found[MANIFEST]
     recorded = {entry.path: (entry.sha256, entry.size) for entry in read_manifest(target).files}
@@ -196,10 +178,8 @@ def test_the_manifest_lists_every_file_with_its_hash_and_size(results: Path, tmp
 
 
 def test_publishing_the_same_results_later_changes_no_byte(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    target: Path, results: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    target = tmp_path / "published"
-    publish(results, target)
     before = files_in(target)
     os.utime(results / "runs.csv", (2e9, 2e9))
     monkeypatch.setattr("cgnn.pipeline.publish.commit_of", lambda code: "another")
@@ -208,9 +188,7 @@ def test_publishing_the_same_results_later_changes_no_byte(
     assert files_in(target) == before
 
 
-def test_adopting_records_a_folder_once_and_publishing_then_works(results: Path, tmp_path: Path):
-    target = tmp_path / "published"
-    publish(results, target)
+def test_publishing_works_after_a_folder_is_adopted(target: Path, results: Path):
     (target / MANIFEST).unlink()
     (target / "notes.txt").write_text("mine")
     before = files_in(target)
@@ -223,7 +201,7 @@ def test_adopting_records_a_folder_once_and_publishing_then_works(results: Path,
     publish(results, target)
 
 
-def test_adopting_gives_a_changed_file_the_commit_of_the_code_that_is_here(
+def test_adopting_records_the_current_commit_for_a_changed_file(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     target = tmp_path / "published"
@@ -244,12 +222,11 @@ def test_a_folder_without_rows_is_not_adopted(tmp_path: Path):
         adopt(tmp_path / "docs")
 
 
-def test_the_commit_of_a_copy_of_the_code_is_the_newest_that_holds_it(tmp_path: Path):
+def test_the_commit_of_the_code_is_the_newest_commit_that_contains_it(tmp_path: Path):
     def git(*words: str) -> str:
         who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-        return subprocess.run(
-            ["git", *who, *words], cwd=checkout, check=True, capture_output=True, text=True
-        ).stdout.strip()
+        command = ["git", *who, *words]
+        return subprocess.run(command, cwd=checkout, check=True, capture_output=True, text=True).stdout.strip()
 
     checkout, commits = tmp_path / "checkout", []
     (checkout / "cgnn").mkdir(parents=True)
@@ -278,31 +255,22 @@ def test_publishing_an_empty_folder_says_what_to_do(tmp_path: Path):
         publish(tmp_path / "empty", tmp_path / "published")
 
 
-def test_the_headline_of_the_committed_results_holds_findings_table_figure_and_verdicts():
+def test_the_headline_of_the_committed_results_contains_findings_table_and_verdicts():
     published = Path(__file__).parents[2] / "results" / "published"
     text = headline(published)
     counts = json.loads((published / "claims.json").read_text())["counts"]
     assert f"{counts['reproduced']} reproduced" in text
-    cell = next(
-        row
-        for row in csv.DictReader((published / "summary.csv").open())
-        if (
-            row["dataset"],
-            row["split_kind"],
-            row["model"],
-            row["preset"],
-            row["hyperparameter_source"],
-            row["variant"],
-        )
-        == ("cora", "fixed", "cgnn", "released", "search", "")
-    )
+    columns = ("dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant")
+    wanted = ["cora", "fixed", "cgnn", "released", "search", ""]
+    rows = csv.DictReader((published / "summary.csv").open())
+    cell = next(row for row in rows if [row[column] for column in columns] == wanted)
     (line,) = [line for line in text.splitlines() if line.startswith("| CGNN |")]
     assert line.split("|")[2].strip() == f"{float(cell['mean']):.1f} ± {float(cell['std']):.1f}"
     assert "84.2 ± 1.0" in line, "the paper's value for Cora"
     assert len([line for line in text.splitlines() if line[:2] in ("1.", "2.", "3.", "4.", "5.")]) >= 3
 
 
-def test_the_readme_keeps_everything_outside_the_marks(tmp_path: Path):
+def test_the_readme_keeps_everything_outside_the_markers(tmp_path: Path):
     readme = tmp_path / "README.md"
     readme.write_text(f"# Title\n{BEGIN}\nold\n{END}\nafter\n")
     renew_readme(readme, "new")
@@ -320,10 +288,8 @@ def ids(value: object) -> set[str]:
     return {item["@id"] for item in (value if isinstance(value, list) else [value])}  # type: ignore[index]
 
 
-def test_the_folder_is_a_workflow_run_crate_that_lists_every_file(results: Path, tmp_path: Path):
+def test_the_folder_is_a_workflow_run_crate_that_lists_every_file(target: Path):
     """The entities that RO-Crate 1.1, Workflow RO-Crate 1.0 and Workflow Run Crate 0.5 require."""
-    target = tmp_path / "published"
-    publish(results, target)
     found = crate_of(target)
     assert ids(found[CRATE]["conformsTo"]) >= {"https://w3id.org/ro/crate/1.1"}
     root = found["./"]
@@ -345,9 +311,7 @@ def test_the_folder_is_a_workflow_run_crate_that_lists_every_file(results: Path,
     assert run["endTime"] and ids(run["agent"]) <= set(found)
 
 
-def test_a_crate_edited_by_hand_is_named(results: Path, tmp_path: Path):
-    target = tmp_path / "published"
-    publish(results, target)
+def test_the_error_names_a_crate_that_was_edited(target: Path, results: Path):
     (target / CRATE).write_text("{}")
     (results / "runs.csv").write_text("dataset\nciteseer\n")
     assert_refused(results, target, rf"last wrote: {CRATE}\.", watched=target)

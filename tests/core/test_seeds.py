@@ -1,4 +1,4 @@
-"""A seed is a hash of what it is for."""
+"""A seed is a hash of its purpose."""
 
 from hypothesis import given
 from hypothesis import strategies as st

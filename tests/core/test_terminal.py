@@ -1,4 +1,4 @@
-"""What a run prints: Snakemake itself runs a few jobs with the logger plugin, and a failing one."""
+"""What a run prints: Snakemake runs a few jobs, and one that fails, with the logger plugin."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def failed(tmp_path_factory):
     return snakemake(tmp_path_factory.mktemp("failed"), "--keep-going", "--config", "bad=1")
 
 
-def test_each_finished_job_is_one_line_with_a_counter_and_its_result(run):
+def test_each_finished_job_prints_one_line_with_a_counter_and_its_result(run):
     assert run.returncode == 0, run.stderr
     lines = [line for line in run.stderr.splitlines() if line.startswith("[")]
     assert [line[:5] for line in lines] == ["[1/5]", "[2/5]", "[3/5]", "[4/5]", "[5/5]"]
@@ -62,7 +62,7 @@ def test_each_finished_job_is_one_line_with_a_counter_and_its_result(run):
     assert "left" not in lines[-1]
 
 
-def test_little_else_is_printed_and_the_closing_lines_come_after_the_last_job(run):
+def test_few_other_lines_are_printed_and_the_closing_lines_follow_the_last_job(run):
     lines = run.stderr.splitlines()
     assert len(lines) <= 9
     assert lines.index("the closing lines") > max(i for i, line in enumerate(lines) if line.startswith("["))
@@ -74,11 +74,11 @@ def test_a_failure_shows_the_end_of_its_log_and_its_command(failed):
     assert "FAILED  bad: bad.txt" in failed.stderr
     assert "    130" in failed.stderr and "    111" in failed.stderr and "    110\n" not in failed.stderr
     assert "  shell:\n    seq 100 130 > bad.log; false" in failed.stderr
-    assert "test 2.5" in failed.stderr  # jobs that do not depend on it went on
+    assert "test 2.5" in failed.stderr  # jobs that do not depend on it continued
     assert "the closing lines" not in failed.stderr
 
 
-def test_the_closing_lines_name_verdicts_time_and_what_to_open(tmp_path):
+def test_the_closing_lines_contain_verdicts_time_and_the_page_to_open(tmp_path):
     (tmp_path / "claims.json").write_text(json.dumps({"counts": {"reproduced": 5, "partly": 0}}))
     (tmp_path / "index.html").touch()
     text = closing(str(tmp_path), None, 3725)

@@ -1,4 +1,4 @@
-"""Rows of a real results tree are recomputed; a value that was changed is found."""
+"""``cgnn verify`` recomputes rows of a results tree and detects changed values."""
 
 import csv
 import math
@@ -30,7 +30,7 @@ def write_rows(path: Path, rows: list[dict[str, str]]) -> None:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two models on a small graph of our own, searched settings, switches and a random split: trained for real."""
+    """Two real trainings on a small graph, with searched settings, switches and random splits."""
     tree = tmp_path_factory.mktemp("results")
     graph = generate("tiny", Parameters(nodes=200, classes=4, features=40, degree=3, words=6))
     save_graph(graph, tree / "data" / "tiny" / "graph.npz")
@@ -48,7 +48,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_rows_recomputed_on_the_same_machine_are_equal_to_the_bit(tree: Path, capsys: pytest.CaptureFixture[str]):
+def test_rows_recomputed_on_the_same_machine_are_bit_identical(tree: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["verify", "--results", str(tree), "--rows", "2"]) == 0
     assert "2 bit-identical, 0 within tolerance, 0 not confirmed" in capsys.readouterr().out
 
@@ -67,7 +67,7 @@ def test_a_changed_value_is_found(tree: Path, tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.slow
-def test_a_row_that_cannot_be_recomputed_is_no_success(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_row_that_cannot_be_recomputed_is_a_failure(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     write_rows(tmp_path / "runs.csv", rows_of(tree / "runs.csv")[:1])
     assert main(["verify", "--results", str(tmp_path), "--rows", "1"]) == 1
     output = capsys.readouterr().out
@@ -98,7 +98,7 @@ def test_values_are_equal_or_within_the_tolerance(again: dict[str, str], verdict
     assert judge(Drawn("runs.csv", 2, ROW, None), {**ROW, **again}).verdict is verdict
 
 
-def test_an_unstable_training_may_differ_as_much_as_the_replicas_of_its_cell(tmp_path: Path):
+def test_an_unstable_training_may_differ_by_as_much_as_the_replicas_of_its_cell(tmp_path: Path):
     """Measured: a GCN of 16 layers on Cora ended 4.9 points apart with and without vector instructions."""
     spread = [{**ROW, "replica": str(i), "test_accuracy": str(50.0 + 10 * i)} for i in range(3)]  # deviation 10
     write_rows(tmp_path / "runs.csv", spread)
@@ -109,12 +109,12 @@ def test_an_unstable_training_may_differ_as_much_as_the_replicas_of_its_cell(tmp
     assert judge(drawn, {**drawn.row, "test_accuracy": "50.1"}).verdict is Verdict.DIFFERENT  # the same training
 
 
-def test_a_row_of_other_code_is_reported_as_such():
+def test_a_row_computed_by_other_code_is_reported():
     found = judge(Drawn("runs.csv", 2, ROW, None), {**ROW, "code_fingerprint": "new", "final_train_loss": "0.51"})
     assert (found.verdict, found.note) == (Verdict.CLOSE, "other code")
 
 
-def test_the_time_of_a_row_is_estimated_from_profiles_and_else_from_searches():
+def test_the_time_of_a_row_is_estimated_from_profiles_or_from_searches():
     profiled = {("cora", "gcn"): [(2.0, 0.01), (8.0, 0.03)]}
     assert estimate(ROW, profiled, {}) == pytest.approx(400 * 0.03)
     assert estimate({**ROW, "layers": "16"}, profiled, {}) == pytest.approx(400 * 0.03)
@@ -122,13 +122,13 @@ def test_the_time_of_a_row_is_estimated_from_profiles_and_else_from_searches():
     assert estimate({**ROW, "dataset": "citeseer"}, profiled, {}) is None
 
 
-def test_long_rows_are_left_out_and_a_seed_draws_the_same_rows():
+def test_slow_rows_are_excluded_and_a_seed_always_draws_the_same_rows():
     rows = [Drawn("runs.csv", line, ROW, float(line)) for line in range(100)]
     assert {drawn.line for drawn in draw(rows, 100, 1, most_seconds=20)} == set(range(21))
     assert draw(rows, 5, 1, 20) == draw(rows, 5, 1, 20) != draw(rows, 5, 2, 20)
     assert len(draw(rows, 100, 1, math.inf)) == 100
 
 
-def test_a_folder_without_rows_says_what_to_name(tmp_path: Path):
+def test_the_error_for_a_folder_without_rows_names_the_expected_file(tmp_path: Path):
     with pytest.raises(UserError, match=r"found no runs\.csv"):
         read_rows(tmp_path)

@@ -1,4 +1,4 @@
-"""A small web server on loopback that can misbehave in all the ways the real one does."""
+"""A small local web server that can fail in all the ways a real one does."""
 
 import contextlib
 import threading
@@ -7,9 +7,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+OK = b"HTTP/1.0 200 OK\r\n"
+#: Responses that never end: how they start, what is then sent repeatedly, and the pause in seconds.
+UNENDING = {
+    "slow headers": (OK, b"a", 0.05),
+    "slow body": (OK + b"\r\n", b"a", 0.05),
+    "endless": (OK + b"\r\n", bytes(1 << 16), 0.0),
+}
+
 
 class Web:
-    """``files`` by path; ``trouble`` by path: a list of what to do wrong, one per request, then none."""
+    """``files`` by path, and ``trouble`` by path: the fault of each request in turn; later requests succeed."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
@@ -38,22 +46,16 @@ class Web:
         if trouble == "hang":
             self.closing.wait()
             return
-        if trouble == "slow headers" or trouble == "slow body":
-            head = b"HTTP/1.0 200 OK\r\n" if trouble == "slow headers" else b"HTTP/1.0 200 OK\r\n\r\n"
-            handler.wfile.write(head)
+        if trouble in UNENDING:
+            start, repeated, pause = UNENDING[trouble]
+            handler.wfile.write(start)
             with contextlib.suppress(OSError):
-                while not self.closing.wait(0.05):
-                    handler.wfile.write(b"a")
+                while not self.closing.wait(pause):
+                    handler.wfile.write(repeated)
             return
         if trouble.startswith("raw "):
             with contextlib.suppress(OSError):
                 handler.wfile.write(trouble.removeprefix("raw ").encode("latin-1") + (body or b""))
-            return
-        if trouble == "endless":
-            handler.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n")
-            with contextlib.suppress(OSError):
-                while not self.closing.is_set():
-                    handler.wfile.write(bytes(1 << 16))
             return
         if trouble == "error":
             handler.send_error(503)
@@ -68,9 +70,14 @@ class Web:
         handler.send_response(206 if start else 200)
         handler.send_header("Content-Length", str(len(body) - start))
         handler.end_headers()
-        # "break": the connection is closed half way through what was promised.
+        # "break": the connection is closed after half of the announced bytes.
         end = start + (len(body) - start) // 2 if trouble == "break" else len(body)
         handler.wfile.write(body[start:end])
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The tutorial of docs/data.md does what the page says, from the objects of three libraries to the table."""
+"""The tutorial in docs/data.md works, from the objects of three libraries to the table of results."""
 
 import re
 import subprocess
@@ -33,7 +33,7 @@ def test_the_tutorial_runs_from_the_page_to_the_table(tmp_path, monkeypatch):
     assert (karate.num_nodes, karate.num_edges, karate.num_classes) == (34, 78, 2)
 
 
-def test_the_table_of_arrays_is_the_format():
+def test_the_table_of_arrays_lists_exactly_the_arrays_of_the_format():
     from cgnn.datasets.own import CSR, DESCRIPTION, KNOWN
 
     listed = set(

@@ -1,8 +1,6 @@
-"""fetch, graph and split, as a rule or a person calls them."""
+"""The commands fetch, graph and split, as a rule of the workflow or a user calls them."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,12 +13,10 @@ from cgnn.errors import UserError
 from cgnn.pipeline.fingerprint import import_closure
 
 
-def test_fetch_writes_a_manifest_of_files_sums_and_origins(mirror, tmp_path, capsys):
+def test_fetch_writes_a_manifest_with_files_checksums_and_sources(mirror, tmp_path, capsys):
     manifest = tmp_path / "raw.json"
-    assert (
-        main(["fetch", "cora", "--cache", str(tmp_path / "c"), "--mirror", str(mirror), "--manifest", str(manifest)])
-        == 0
-    )
+    options = ["--cache", str(tmp_path / "c"), "--mirror", str(mirror), "--manifest", str(manifest)]
+    assert main(["fetch", "cora", *options]) == 0
     content = json.loads(manifest.read_text())
     assert content["dataset"] == "cora" and len(content["files"]) == 8
     assert {entry["source"] for entry in content["files"]} == {f"mirror {mirror}"}
@@ -28,18 +24,18 @@ def test_fetch_writes_a_manifest_of_files_sums_and_origins(mirror, tmp_path, cap
     assert "cora: 8 files verified" in capsys.readouterr().out
 
 
-def test_fetch_takes_several_datasets(mirror, tmp_path, capsys):
+def test_fetch_accepts_several_datasets(mirror, tmp_path, capsys):
     assert main(["fetch", "cora", "citeseer", "synthetic", "--cache", str(tmp_path), "--mirror", str(mirror)]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 3
 
 
-def test_a_misspelt_dataset_is_named_with_the_nearest_right_one(tmp_path, capsys):
+def test_the_error_for_a_misspelt_dataset_suggests_the_closest_name(tmp_path, capsys):
     assert main(["fetch", "citeser", "--cache", str(tmp_path)]) == 2
     told = capsys.readouterr().err
     assert "dataset 'citeser' is unknown" in told and "Did you mean citeseer?" in told and "Traceback" not in told
 
 
-def test_graph_and_split_follow_each_other(graph_file, tmp_path):
+def test_a_split_can_be_made_for_a_graph_file(graph_file, tmp_path):
     path = graph_file("cora")
     assert main(["split", "--graph", str(path), "--name", "random03", "--out", str(tmp_path / "s.json")]) == 0
     split, graph = load_split(tmp_path / "s.json", graph_sha256=load_graph(path).sha256), load_graph(path)
@@ -47,16 +43,9 @@ def test_graph_and_split_follow_each_other(graph_file, tmp_path):
     assert np.bincount(graph.labels[split.train]).tolist() == [20] * 7
 
 
-def test_nell_gets_one_training_node_per_class_by_default(graph_file, tmp_path):
-    command = [
-        "split",
-        "--graph",
-        str(graph_file("nell_partial")),
-        "--name",
-        "random00",
-        "--out",
-        str(tmp_path / "s.json"),
-    ]
+def test_nell_has_one_training_node_per_class_by_default(graph_file, tmp_path):
+    options = ["--name", "random00", "--out", str(tmp_path / "s.json")]
+    command = ["split", "--graph", str(graph_file("nell_partial")), *options]
     assert main(command) == 0
     assert len(load_split(tmp_path / "s.json").train) == 105
     assert main([*command, "--per-class", "0"]) == 2
@@ -72,7 +61,7 @@ def test_nell_gets_one_training_node_per_class_by_default(graph_file, tmp_path):
         (["--name", "random00", "--per-class", "5"], "protocol.split_sizes.mine"),
     ],
 )
-def test_a_split_that_cannot_be_made_says_why(tmp_path, capsys, arguments, complaint):
+def test_the_error_says_why_a_split_cannot_be_made(tmp_path, capsys, arguments, complaint):
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "my.npz", features=rng.random((50, 3)), edges=np.array([[0], [1]]), labels=np.arange(50) % 2)
     assert main(["graph", "mine", "--path", str(tmp_path / "my.npz"), "--out", str(tmp_path / "g.npz")]) == 0
@@ -81,7 +70,7 @@ def test_a_split_that_cannot_be_made_says_why(tmp_path, capsys, arguments, compl
     assert not (tmp_path / "s.json").exists()
 
 
-def test_the_name_picks_the_rule_and_sizes_may_be_fractions(graph_file, tmp_path, capsys):
+def test_the_name_of_a_split_selects_the_rule_and_sizes_may_be_fractions(graph_file, tmp_path, capsys):
     for name, expected in (("pool01", "140 train, 500"), ("component01", "140 train, 500"), ("search01", "140 train")):
         path = graph_file("cora")
         assert main(["split", "--graph", str(path), "--name", name, "--out", str(tmp_path / f"{name}.json")]) == 0
@@ -96,13 +85,12 @@ def test_bad_synthetic_parameters_are_refused(tmp_path, text):
     assert main(["graph", "synthetic", "--parameters", text, "--out", str(tmp_path / "g.npz")]) == 2
 
 
-def test_no_light_command_imports_torch():
-    verbs = ", ".join(f"cgnn.cli.{verb}" for verb in ("fetch", "graph", "split", "table", "convert"))
-    code = f"import sys, {verbs}; assert not {{'torch', 'pandas', 'requests'}} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_commands_that_only_read_or_write_data_do_not_import_torch(modules_after):
+    imported = modules_after("from cgnn.cli import fetch, graph, split, table, convert")
+    assert not imported & {"torch", "pandas", "requests"}
 
 
-def test_the_network_code_is_not_part_of_what_assembles_a_graph():
+def test_assembling_a_graph_does_not_depend_on_the_network_code():
     for name in DATASETS:
         closure = import_closure("cgnn.cli.graph", *modules_of(name))
         assert "cgnn.datasets.network" not in closure
@@ -110,7 +98,7 @@ def test_the_network_code_is_not_part_of_what_assembles_a_graph():
     assert "cgnn.datasets.network" in import_closure("cgnn.cli.fetch")
 
 
-def test_a_path_makes_any_name_ones_own_graph():
+def test_any_name_with_a_path_is_a_users_own_graph():
     assert lookup("anything", path="my.npz").kind == "own"
     with pytest.raises(UserError, match="your own with --path"):
         lookup("anything")

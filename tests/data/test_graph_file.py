@@ -15,7 +15,7 @@ from cgnn.errors import UserError
 def small(**changes):
     fields = {
         "name": "small",
-        "source": "made here",
+        "source": "a test",
         "features": canonical_features(np.array([[1, 0], [0, 2], [0, 0]])),
         "edges": np.array([[0, 1], [1, 2]]),
         "labels": np.array([0, 1, -1]),
@@ -24,12 +24,12 @@ def small(**changes):
     return Graph(**(fields | changes))
 
 
-def test_a_graph_comes_back_as_it_was_saved(tmp_path):
+def test_a_saved_graph_loads_unchanged(tmp_path):
     split = Split("fixed", np.array([0]), np.array([1]), np.array([], dtype=np.int64))
     graph = small(fixed_split=split, note="with a caveat")
     save_graph(graph, tmp_path / "g.npz")
     again = load_graph(tmp_path / "g.npz")
-    assert (again.name, again.source, again.note, again.sha256) == ("small", "made here", "with a caveat", graph.sha256)
+    assert (again.name, again.source, again.note, again.sha256) == ("small", "a test", "with a caveat", graph.sha256)
     assert (again.features != graph.features).nnz == 0 and again.features.dtype == np.float32
     np.testing.assert_array_equal(again.edges, graph.edges)
     np.testing.assert_array_equal(again.labels, graph.labels)
@@ -42,7 +42,7 @@ def test_equal_graphs_give_equal_bytes(tmp_path):
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
-def test_the_file_needs_no_pickle(tmp_path):
+def test_the_file_contains_no_pickled_objects(tmp_path):
     save_graph(small(), tmp_path / "g.npz")
     with np.load(tmp_path / "g.npz", allow_pickle=False) as arrays:
         assert all(arrays[key].dtype != object for key in arrays.files)
@@ -59,11 +59,11 @@ def test_the_file_needs_no_pickle(tmp_path):
         {"fixed_split": Split("fixed", np.array([0]), np.array([1]), np.array([2]))},
     ],
 )
-def test_the_hash_changes_with_anything_a_model_can_see(changes):
+def test_the_hash_depends_on_everything_a_model_uses(changes):
     assert small(**changes).sha256 != small().sha256
 
 
-def test_the_hash_does_not_change_with_the_name():
+def test_the_hash_does_not_depend_on_the_name():
     assert small(name="other", note="note").sha256 == small().sha256
 
 
@@ -78,7 +78,7 @@ def test_an_edited_file_is_refused_with_both_hashes(tmp_path):
 
 
 @pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])
-def test_a_truncated_file_is_refused_by_name(tmp_path, keep):
+def test_the_error_names_a_truncated_file(tmp_path, keep):
     save_graph(small(), tmp_path / "g.npz")
     raw = (tmp_path / "g.npz").read_bytes()
     (tmp_path / "g.npz").write_bytes(raw[: keep if isinstance(keep, int) else int(len(raw) * keep)])
@@ -97,13 +97,13 @@ def test_a_flipped_byte_is_refused(tmp_path):
         load_graph(tmp_path / "g.npz")
 
 
-def test_an_npz_of_something_else_is_refused_with_what_is_missing(tmp_path):
+def test_the_error_for_another_npz_file_says_what_is_missing(tmp_path):
     np.savez(tmp_path / "g.npz", x=np.zeros(3))
     with pytest.raises(UserError, match="is missing; this is not a graph"):
         load_graph(tmp_path / "g.npz")
 
 
-def test_a_missing_file_is_named(tmp_path):
+def test_the_error_names_a_missing_graph_file(tmp_path):
     with pytest.raises(UserError, match="there is no such file"):
         load_graph(tmp_path / "absent.npz")
 
@@ -126,7 +126,7 @@ def test_a_pickled_array_is_refused(tmp_path):
         ({"fixed_split": Split("fixed", np.array([0]), np.array([1]), np.array([3]))}, "outside the 3 nodes"),
     ],
 )
-def test_a_graph_that_is_not_canonical_cannot_be_made(changes, complaint):
+def test_a_graph_that_is_not_canonical_cannot_be_created(changes, complaint):
     with pytest.raises(ValueError, match=complaint):
         small(**changes)
 

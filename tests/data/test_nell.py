@@ -1,4 +1,4 @@
-"""The whole NELL: its eighth file is not in the mirror, so the tests generate one of the same shape."""
+"""The complete NELL dataset: its eighth file is not in the mirror, so the test generates one of the same shape."""
 
 import hashlib
 import struct
@@ -11,8 +11,8 @@ from cgnn.datasets.registry import obtain_graph
 from cgnn.datasets.unpickle import read_pickle
 
 
-def made_up_ally(like: Path, classes: np.ndarray, columns: int) -> bytes:
-    """The bytes of a Python 2 pickle, made from those of ``ty`` with another number of rows."""
+def synthetic_ally(like: Path, classes: np.ndarray, columns: int) -> bytes:
+    """The bytes of a Python 2 pickle, derived from those of ``ty`` with another number of rows."""
     raw, rows = like.read_bytes(), read_pickle(like).shape[0]
     one_hot = np.zeros((len(classes), columns), dtype=np.int32)
     one_hot[np.arange(len(classes)), classes] = 1
@@ -24,13 +24,13 @@ def made_up_ally(like: Path, classes: np.ndarray, columns: int) -> bytes:
     return head.replace(shape, new_shape) + data + tail[rows * columns * 4 :]
 
 
-def test_nell_from_its_eight_files_has_all_labels_and_the_graph_of_nell_partial(dataset, mirror, tmp_path, monkeypatch):
+def test_nell_has_all_labels_and_the_graph_of_nell_partial(dataset, mirror, tmp_path, monkeypatch):
     partial = dataset("nell_partial")
     used = np.unique(partial.labels[partial.labels >= 0])
     classes = np.where(partial.labels[:8922] >= 0, partial.labels[:8922], used[0])
     ally = tmp_path / "nell" / "ind.nell.0.001.ally"
     ally.parent.mkdir()
-    ally.write_bytes(made_up_ally(mirror / "nell" / "ind.nell.0.001.ty", classes, 210))
+    ally.write_bytes(synthetic_ally(mirror / "nell" / "ind.nell.0.001.ty", classes, 210))
     sums = cache_module.expected_sums() | {"nell/ind.nell.0.001.ally": hashlib.sha256(ally.read_bytes()).hexdigest()}
     monkeypatch.setattr(cache_module, "expected_sums", lambda: sums)
 

@@ -1,4 +1,4 @@
-"""Your own graph: a plain npz or a PyG Data object, and complaints that name the array."""
+"""A user's own graph: a plain npz file or a PyG Data object, and error messages that name the array."""
 
 import contextlib
 import io
@@ -38,9 +38,9 @@ def written(tmp_path, **changes):
     return tmp_path / "my.npz"
 
 
-def test_a_plain_npz_becomes_a_canonical_graph(tmp_path):
+def test_a_plain_npz_file_gives_a_canonical_graph(tmp_path):
     graph = read_own("mine", written(tmp_path))
-    assert graph.edges.tolist() == [[0, 1, 2], [1, 2, 3]]  # each once; the self-loop of 1 is gone
+    assert graph.edges.tolist() == [[0, 1, 2], [1, 2, 3]]  # each edge once, without the self-loop of node 1
     assert (graph.name, graph.num_classes, graph.fixed_split) == ("mine", 2, None)
     np.testing.assert_array_equal(graph.features.toarray(), PLAIN["features"].astype(np.float32))
 
@@ -170,7 +170,7 @@ def test_an_error_names_the_file_and_the_array(tmp_path, changes, complaint):
         {"source": np.array("a survey"), "note": np.array("a caveat")},
     ],
 )
-def test_input_that_means_something_is_accepted_whatever_its_type(tmp_path, changes):
+def test_valid_input_is_accepted_in_any_data_type(tmp_path, changes):
     graph = read_own("mine", written(tmp_path, **changes))
     assert graph.num_nodes == 4 and graph.edges.tolist() == [[0, 1, 2], [1, 2, 3]]
     assert graph.labels.tolist() == np.ravel(changes.get("labels", PLAIN["labels"])).tolist()
@@ -179,7 +179,7 @@ def test_input_that_means_something_is_accepted_whatever_its_type(tmp_path, chan
     assert load_graph(tmp_path / "graph.npz").sha256 == graph.sha256
 
 
-def test_features_are_as_given_unless_their_owner_says_otherwise(tmp_path):
+def test_features_are_used_as_given_unless_another_mode_is_requested(tmp_path):
     path = written(tmp_path, features=np.array([[1.0, 2.0], [0.0, 0.5], [1.0, 0.0], [-1.0, 3.0]]))
     assert read_own("mine", path).features_mode == "as_given"
     for mode in FEATURES_MODES:
@@ -190,7 +190,7 @@ def test_features_are_as_given_unless_their_owner_says_otherwise(tmp_path):
     assert read_own("mine", tmp_path / "rows.npz", "as_given").features_mode == "as_given"
 
 
-def test_the_papers_datasets_leave_features_to_the_preset(dataset, tmp_path):
+def test_the_preset_decides_the_features_of_the_papers_datasets(dataset, tmp_path):
     for name in ("cora", "nell_partial"):
         assert dataset(name).features_mode == ""
     assert main(["graph", "cora", "--features", "rows", "--out", str(tmp_path / "g.npz")]) == 2
@@ -205,20 +205,20 @@ def test_the_papers_datasets_leave_features_to_the_preset(dataset, tmp_path):
         ([1.0, 1.0], "row", "features_mode is 'row', expected as_given, rows, binary_rows"),
     ],
 )
-def test_features_that_cannot_be_normalised_are_named_when_the_graph_is_made(tmp_path, row, mode, complaint):
+def test_features_that_cannot_be_normalised_are_refused_when_the_graph_is_created(tmp_path, row, mode, complaint):
     features = np.array([[1.0, 0.0], [0.0, 0.5], row, [1.0, 1.0]])
     with pytest.raises(UserError, match=rf"my\.npz: {complaint}"):
         read_own("mine", written(tmp_path, features=features, features_mode=np.array(mode)))
 
 
-def test_a_graph_of_ones_own_cannot_take_the_name_of_a_built_in_dataset(tmp_path, capsys):
+def test_a_users_own_graph_cannot_have_the_name_of_a_built_in_dataset(tmp_path, capsys):
     for name in DATASETS:
         out = tmp_path / "g.npz"
         assert main(["graph", name, "--path", str(written(tmp_path)), "--out", str(out)]) == 2
         assert f"{name} is a dataset of this project" in capsys.readouterr().err and not out.exists()
 
 
-def test_a_graph_cannot_be_taken_for_another_dataset(tmp_path):
+def test_a_graph_cannot_be_loaded_as_another_dataset(tmp_path):
     save_graph(read_own("mine", written(tmp_path)), tmp_path / "g.npz")
     assert load_graph(tmp_path / "g.npz", dataset="mine").name == "mine"
     with pytest.raises(UserError, match=r"g\.npz: this is the graph mine, but the dataset citeseer was requested"):
@@ -226,7 +226,7 @@ def test_a_graph_cannot_be_taken_for_another_dataset(tmp_path):
 
 
 def test_a_bad_row_pointer_is_an_error_and_not_a_crash_of_the_interpreter(tmp_path):
-    """In a separate process, because SciPy reads outside its buffers without a check."""
+    """Runs in a separate process, because SciPy reads outside its buffers without a check."""
     indptr = np.array([0, 10**9, -(10**9), 2, 4])
     path = written(tmp_path, **(CSR | {"features_indptr": indptr}))
     command = [sys.executable, "-m", "cgnn", "graph", "mine", "--path", str(path), "--out", str(tmp_path / "g.npz")]
@@ -235,7 +235,7 @@ def test_a_bad_row_pointer_is_an_error_and_not_a_crash_of_the_interpreter(tmp_pa
     assert "features_indptr decreases at entry 2" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_a_single_array_under_the_name_of_an_npz_is_recognised(tmp_path):
+def test_a_single_array_in_a_file_called_npz_is_recognised(tmp_path):
     np.save(tmp_path / "my.npy", PLAIN["features"])
     (tmp_path / "my.npy").rename(tmp_path / "my.npz")
     with pytest.raises(UserError, match=r"my\.npz: holds a single array, as np.save writes it.* np.savez"):
@@ -251,7 +251,7 @@ def npz_with_header(path, shape, body=b"", descr="'<f8'"):
 
 
 @pytest.mark.parametrize("shape", ["(10000000000, 1000)", "(4, -2)", "(2, 2)", "(3.5,)", "'all'"])
-def test_a_shape_that_the_file_does_not_hold_is_refused_before_memory_is_allocated(tmp_path, shape):
+def test_a_shape_larger_than_the_file_is_refused_before_memory_is_allocated(tmp_path, shape):
     with pytest.raises(UserError, match=r"my\.npz: damaged, or not an npz of plain arrays"):
         read_own("mine", npz_with_header(tmp_path / "my.npz", shape, bytes(16)))
 
@@ -270,7 +270,7 @@ def test_a_small_file_that_would_fill_the_memory_is_refused_by_its_declared_size
         read_own("mine", path)
 
 
-def test_a_zip_of_something_else_and_an_array_given_twice_are_refused(tmp_path):
+def test_another_zip_file_and_a_duplicate_array_are_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "my.npz", "w") as archive:
         archive.writestr("word/document.xml", "<w/>")
     with pytest.raises(UserError, match=r"my\.npz: a zip file that holds word/document\.xml, expected an npz"):
@@ -283,7 +283,7 @@ def test_a_zip_of_something_else_and_an_array_given_twice_are_refused(tmp_path):
 
 
 @given(st.data())
-def test_a_damaged_file_gives_a_graph_or_an_error_for_the_user(data):
+def test_a_damaged_file_gives_a_graph_or_a_user_error(data):
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **(PLAIN | SPLIT)) if data.draw(st.booleans()) else np.savez(buffer, **(PLAIN | SPLIT))
     content = bytearray(buffer.getvalue())
@@ -314,7 +314,7 @@ ANY_ARRAY = st.one_of(
 @given(
     st.dictionaries(st.sampled_from([key for key in KNOWN if key != "features"]), ANY_ARRAY, min_size=1), st.booleans()
 )
-def test_any_arrays_under_known_names_give_a_graph_or_an_error_for_the_user(changes, as_csr):
+def test_any_arrays_with_known_names_give_a_graph_or_a_user_error(changes, as_csr):
     with tempfile.TemporaryDirectory() as folder:
         try:
             graph = read_own("mine", written(Path(folder), **((CSR if as_csr else {}) | changes)))
@@ -334,12 +334,12 @@ def test_a_damaged_graph_file_with_a_bad_row_pointer_is_refused(tmp_path):
         load_graph(tmp_path / "g.npz")
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
+def test_the_error_names_a_file_that_does_not_exist(tmp_path):
     with pytest.raises(UserError, match=r"absent\.npz: there is no such file"):
         obtain_graph("mine", path=tmp_path / "absent.npz")
 
 
-def test_a_saved_graph_can_be_used_as_ones_own(dataset, tmp_path):
+def test_a_saved_graph_can_be_used_as_a_users_own_graph(dataset, tmp_path):
     cora = dataset("cora")
     save_graph(cora, tmp_path / "cora.npz")
     assert read_own("mine", tmp_path / "cora.npz").sha256 == cora.sha256
@@ -365,7 +365,7 @@ def test_a_pyg_object_gives_the_same_graph_as_the_npz(data, tmp_path):
     assert from_pyg(data).sha256 == read_own("mine", written(tmp_path, **SPLIT)).sha256
 
 
-def test_sparse_features_of_a_pyg_object_stay_what_they_are(data):
+def test_sparse_features_of_a_pyg_object_give_the_same_graph(data):
     dense = from_pyg(data)
     for layout in ("to_sparse_coo", "to_sparse_csr"):
         data.x = getattr(data.x.to_dense(), layout)()
@@ -379,7 +379,7 @@ def test_a_column_of_labels_is_flattened_and_missing_masks_mean_no_fixed_split(d
     assert graph.labels.tolist() == [0, 1, -1, 1] and graph.fixed_split is None
 
 
-def test_weights_of_a_pyg_object_are_not_ignored_in_silence(data):
+def test_edge_weights_of_a_pyg_object_are_not_silently_ignored(data):
     import torch
 
     plain = from_pyg(data)
@@ -396,7 +396,7 @@ def test_weights_of_a_pyg_object_are_not_ignored_in_silence(data):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_short_floats_of_a_pyg_object_are_read(data, dtype):
+def test_half_precision_features_of_a_pyg_object_are_read(data, dtype):
     import torch
 
     plain = from_pyg(data)
@@ -412,16 +412,15 @@ def test_a_pyg_object_without_labels_is_refused(data):
         from_pyg(data)
 
 
-def test_the_converter_writes_a_graph_that_the_pipeline_takes(data, tmp_path):
+def test_the_converter_writes_a_graph_that_the_workflow_accepts(data, tmp_path):
     import torch
 
     torch.save(data, tmp_path / "data.pt")
     assert main(["convert", str(tmp_path / "data.pt"), "--name", "mine", "--out", str(tmp_path / "my.npz")]) == 0
     assert load_graph(tmp_path / "my.npz").sha256 == from_pyg(data).sha256
     assert main(["graph", "mine", "--path", str(tmp_path / "my.npz"), "--out", str(tmp_path / "g.npz")]) == 0
-    assert (
-        main(["split", "--graph", str(tmp_path / "g.npz"), "--name", "fixed", "--out", str(tmp_path / "s.json")]) == 0
-    )
+    options = ["--graph", str(tmp_path / "g.npz"), "--name", "fixed", "--out", str(tmp_path / "s.json")]
+    assert main(["split", *options]) == 0
 
 
 def test_the_converter_runs_nothing_that_is_hidden_in_a_file(tmp_path, monkeypatch, capsys):

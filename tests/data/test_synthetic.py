@@ -25,37 +25,36 @@ def test_the_share_of_edges_inside_a_class_is_the_homophily(homophily):
     assert inside_share(graph) == pytest.approx(homophily, abs=1e-4)
 
 
-def test_degree_classes_and_words_are_as_ordered():
+def test_degree_classes_and_words_are_as_requested():
     graph = generate("synthetic", Parameters(nodes=3000, classes=6, degree=5, words=12, features=600))
     assert graph.num_edges == 7500
     assert np.bincount(graph.labels).tolist() == [500] * 6
-    # A word drawn twice counts once, so a little under 12.
+    # A word that is drawn twice counts once, so the mean is slightly below 12.
     assert graph.features.nnz / 3000 == pytest.approx(12, rel=0.1)
     assert set(graph.features.data) == {1.0}
 
 
-def test_words_tell_the_class():
+def test_words_depend_on_the_class():
     p = Parameters(nodes=2000, classes=4, features=400, words=20, word_homophily=0.3)
     graph = generate("synthetic", p)
     block = np.repeat(np.arange(4), 100)
     counts = graph.features @ np.eye(4)[block]
-    # A share 0.3 from the own block of a quarter, the rest anywhere: 0.3 + 0.7/4 of the words.
+    # 30 % of the words come from the block of the class, which is a quarter of all words; the rest from anywhere.
     own = counts[np.arange(2000), graph.labels].sum() / counts.sum()
     assert own == pytest.approx(0.3 + 0.7 / 4, abs=0.02)
 
 
-def test_the_same_parameters_give_the_same_graph_and_another_seed_another():
+def test_the_same_parameters_give_the_same_graph_and_another_seed_a_different_one():
     assert generate("synthetic", Parameters()).sha256 == generate("synthetic", Parameters()).sha256
     assert generate("synthetic", Parameters()).sha256 != generate("synthetic", Parameters(seed=1)).sha256
 
 
 @settings(max_examples=40, deadline=None)
 @given(nodes=st.integers(1, 60), classes=st.integers(1, 6), degree=st.floats(0, 8), homophily=st.floats(0, 1))
-def test_any_small_graph_can_be_made_and_has_a_fixed_split(nodes, classes, degree, homophily):
+def test_any_small_graph_can_be_generated_and_has_a_fixed_split(nodes, classes, degree, homophily):
     classes, degree = min(classes, nodes), min(degree, nodes - 1)
     graph = generate(
-        "synthetic",
-        Parameters(nodes=nodes, classes=classes, degree=degree, homophily=homophily, features=20, words=3),
+        "synthetic", Parameters(nodes=nodes, classes=classes, degree=degree, homophily=homophily, features=20, words=3)
     )
     assert graph.num_nodes == nodes
     assert graph.num_edges <= round(nodes * degree / 2)
@@ -76,7 +75,7 @@ def test_any_small_graph_can_be_made_and_has_a_fixed_split(nodes, classes, degre
         ({"words": 501}, "words is 501, expected from 0 to features"),
     ],
 )
-def test_a_bad_parameter_is_named_with_what_is_allowed(values, complaint):
+def test_the_error_names_a_bad_parameter_and_what_is_allowed(values, complaint):
     with pytest.raises(UserError, match=complaint):
         parse(values)
 
@@ -87,7 +86,7 @@ def test_parameters_of_another_dataset_are_refused():
 
 
 @pytest.mark.slow
-def test_a_million_nodes_are_made_in_under_4_gib(tmp_path):
+def test_a_million_nodes_are_generated_in_less_than_4_gib(tmp_path):
     parameters = '{"nodes": 1000000, "classes": 10, "features": 1000, "degree": 4, "words": 10}'
     command = [sys.executable, "-m", "cgnn", "graph", "synthetic", "--parameters", parameters, "--out", "g.npz"]
     process = subprocess.Popen(command, cwd=tmp_path)

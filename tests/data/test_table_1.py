@@ -1,11 +1,11 @@
-"""Table 1: the loaded graphs next to the paper's numbers, with a reason for each difference."""
+"""Table 1: our graphs next to the paper's numbers, with a reason for each difference."""
 
 from cgnn.__main__ import main
 from cgnn.paper.reported import load_reported
 from cgnn.render.tables.datasets import NO_REASON, QUANTITIES, quantities, reasons, table_of
 
 
-def test_the_command_writes_ours_next_to_the_papers_with_reasons(graph_file, project, tmp_path):
+def test_the_command_writes_our_numbers_next_to_the_papers_with_reasons(graph_file, project, tmp_path):
     graphs = [str(graph_file(name)) for name in ("cora", "citeseer", "pubmed")]
     reported = str(project / "paper" / "reported.yaml")
     arguments = ["table", "datasets", "--graphs", *graphs, "--reported", reported, "--out", str(tmp_path / "datasets")]
@@ -25,6 +25,6 @@ def test_every_difference_has_a_reason(dataset):
         assert NO_REASON not in reasons(graph, reported).values()
 
 
-def test_the_notes_say_what_nell_partial_is(dataset):
+def test_the_notes_explain_nell_partial(dataset):
     notes = table_of([dataset("nell_partial")], load_reported()).notes
     assert any("3,575 of its 9,891 labels" in note for note in notes)

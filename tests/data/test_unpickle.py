@@ -1,4 +1,4 @@
-"""A pickle may hold arrays, and may run nothing."""
+"""A pickle may contain arrays and must not run code."""
 
 import collections
 import datetime
@@ -25,7 +25,7 @@ def test_a_pickle_that_would_run_a_command_is_refused_and_runs_nothing(tmp_path,
 
 
 @pytest.mark.parametrize("innocent", [datetime.date(2020, 1, 1), collections.OrderedDict(), len])
-def test_any_other_name_is_refused_however_innocent(tmp_path, innocent):
+def test_any_other_name_is_refused_even_if_it_is_harmless(tmp_path, innocent):
     (tmp_path / "file").write_bytes(pickle.dumps(innocent, protocol=2))
     with pytest.raises(UserError, match="is not allowed"):
         read_pickle(tmp_path / "file")
@@ -35,6 +35,6 @@ def test_only_array_and_container_names_are_allowed():
     assert {module.split(".")[0] for module, _ in ALLOWED} == {"__builtin__", "collections", "numpy", "scipy"}
 
 
-def test_plain_lists_in_a_defaultdict_are_read_as_python_2_wrote_them(tmp_path):
+def test_a_defaultdict_of_lists_written_by_python_2_is_read(tmp_path):
     (tmp_path / "graph").write_bytes(b"\x80\x02ccollections\ndefaultdict\nc__builtin__\nlist\n\x85RK\x00]K\x01as.")
     assert read_pickle(tmp_path / "graph") == {0: [1]}

@@ -1,5 +1,6 @@
-"""Small graphs, and the ODE solved densely by torch's matrix exponential: an oracle that shares no code."""
+"""Small graphs, and a dense solution of the ODE by the matrix exponential, which shares no code with the solvers."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
@@ -32,7 +33,7 @@ GRAPHS = {
 
 
 def dense_adjacency(edge_index, n, gamma):
-    """Â by the definition, one entry at a time."""
+    """Â by its definition."""
     adjacency = torch.zeros(n, n, dtype=DOUBLE)
     for i, j in edge_index.T.tolist():
         adjacency[i, j] += 1
@@ -49,7 +50,7 @@ def dense_M(edge_index, n, gamma, alpha, derivative):
 
 
 def dense_solution(M, E, t, W=None, source="flows"):
-    """exp of the whole linear system, with the source appended as a constant state."""
+    """The matrix exponential of the whole linear system, with the source appended as a constant state."""
     n, d = E.shape
     width = d if W is None else W.shape[0]
     eye = torch.eye(width, dtype=DOUBLE)
@@ -82,9 +83,35 @@ def ordinary():
     return SimpleNamespace(name="ordinary", edge_index=edge_index, n=n)
 
 
+@dataclass
+class Problem:
+    """The tensors of an ODE. Each access to ``ode`` computes W anew, so that its gradient can be taken repeatedly."""
+
+    graph: SimpleNamespace
+    gamma: float
+    propagation: Propagation
+    source: str
+    E: torch.Tensor
+    alpha: torch.Tensor
+    U: torch.Tensor | None = None
+    M: torch.Tensor | None = None
+
+    @property
+    def W(self):
+        return None if self.U is None else (self.U * self.M) @ self.U.T
+
+    @property
+    def ode(self):
+        return LinearODE(self.propagation, self.E, self.alpha, self.W, self.source)
+
+    @property
+    def inputs(self):
+        return [x for x in (self.E, self.alpha, self.U, self.M) if x is not None]
+
+
 @pytest.fixture
 def problem():
-    """One ODE with random E, α and, if requested, U and M of W = U diag(M) U^T, all requiring gradients."""
+    """A problem with random E, α and, if requested, U and M of W = U diag(M) U^T, all requiring gradients."""
 
     def make(graph, derivative, source="flows", weight=None, gamma=0.5, d=2, dtype=DOUBLE, alpha=None):
         propagation = Propagation.build(
@@ -92,25 +119,22 @@ def problem():
         )
         E = torch.randn(graph.n, d, dtype=dtype, requires_grad=True)
         alpha = (torch.rand(graph.n, dtype=dtype) * 0.8 + 0.1 if alpha is None else alpha).requires_grad_()
-        U = M = W = None
+        U = M = None
         if weight is not None:
             size = 2 * d
             U, M = torch.eye(size, dtype=dtype), torch.ones(size, dtype=dtype)
-            if weight == "learned":  # as in training: U only roughly orthogonal, W beyond its bounds a little
+            if weight == "learned":  # as in training: U is not exactly orthogonal, and W slightly exceeds its bounds
                 U = U + 0.05 * torch.randn(size, size, dtype=dtype)
                 M = 0.4 + 0.6 * torch.rand(size, dtype=dtype)
             U.requires_grad_(), M.requires_grad_()
-            W = (U * M) @ U.T
-        inputs = [x for x in (E, alpha, U, M) if x is not None]
-        ode = LinearODE(propagation, E, alpha, W, source)
-        return SimpleNamespace(ode=ode, inputs=inputs, E=E, alpha=alpha, U=U, M=M, gamma=gamma, graph=graph)
+        return Problem(graph, gamma, propagation, source, E, alpha, U, M)
 
     return make
 
 
 @pytest.fixture
 def same():
-    """Equal to a relative tolerance over the whole tensor, since entries may vanish."""
+    """Compare tensors relative to their largest entry, because single entries may be zero."""
 
     def check(found, expected, tolerance):
         scale = max(float(expected.detach().abs().max()), 1e-3) if expected.numel() else 1.0

@@ -1,4 +1,4 @@
-"""Propositions 1 to 4 and their limits, against scipy's integrator and sums written out."""
+"""Propositions 1 to 4 and their limits, against scipy's integrator and explicit sums."""
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_as_time_grows_proposition_4_tends_to_the_solution_of_the_sylvester_equa
     assert torch.allclose(closed_form.proposition_4(M, weight, E, 500.0), limit)
 
 
-def test_with_the_identity_as_weight_the_limits_are_one(setting):
+def test_the_limits_of_propositions_2_and_4_agree_for_the_identity_as_weight(setting):
     A_hat, alpha, _, _, E = setting
     identity = closed_form.eigen_of_W(torch.eye(3, dtype=torch.float64))
     M = closed_form.eigen_of_M(A_hat, alpha, "paper")

@@ -1,4 +1,4 @@
-"""CGNN discrete against its recursions written out on dense matrices."""
+"""The discrete CGNN against explicit recursions on dense matrices."""
 
 import pytest
 import torch
@@ -12,8 +12,8 @@ from cgnn.paper.fidelity import preset
 pytestmark = pytest.mark.numerics
 
 
-def written_out(kind, derivative, source, A_hat, E, alpha, steps):
-    """The recursions as the documentation states them; autograd gives their gradients."""
+def explicit_recursion(kind, derivative, source, A_hat, E, alpha, steps):
+    """The recursions as documented; autograd computes their gradients."""
     H, a = E, alpha[:, None]
     added = E.detach() if source == "cut" and kind == "euler" else E
     for _ in range(steps):
@@ -33,7 +33,7 @@ def written_out(kind, derivative, source, A_hat, E, alpha, steps):
 @pytest.mark.parametrize("kind", ["euler", "hybrid", "appnp"])
 @pytest.mark.parametrize("derivative", ["paper", "released"])
 @pytest.mark.parametrize("steps", [0, 1, 7])
-def test_it_is_the_recursion_with_its_gradients(graph, oracle, derivative, kind, source, steps):
+def test_propagate_agrees_with_the_recursion_and_its_gradients(graph, oracle, derivative, kind, source, steps):
     operator = Propagation.build(
         graph.edge_index, num_nodes=graph.n, gamma=0.3, derivative=derivative, dtype=torch.float64
     )
@@ -41,7 +41,7 @@ def test_it_is_the_recursion_with_its_gradients(graph, oracle, derivative, kind,
     E = torch.randn(graph.n, 2, dtype=torch.float64, requires_grad=True)
     A_hat = oracle.adjacency(graph.edge_index, graph.n, 0.3)
     found = propagate(operator, E, alpha, steps, kind, source)
-    expected = written_out(kind, derivative, source, A_hat, E, alpha, steps)
+    expected = explicit_recursion(kind, derivative, source, A_hat, E, alpha, steps)
     torch.testing.assert_close(found, expected)
     weight = torch.randn_like(found)
     theirs = torch.autograd.grad(expected, (E, alpha), weight, allow_unused=True)
@@ -50,7 +50,7 @@ def test_it_is_the_recursion_with_its_gradients(graph, oracle, derivative, kind,
 
 
 def test_under_the_paper_preset_the_euler_step_is_the_printed_recursion(ordinary, oracle):
-    """H_{n+1} = A H_n + H_0, 50 times, through the whole model."""
+    """The whole model computes 50 steps of H_{n+1} = A H_n + H_0."""
     torch.manual_seed(0)
     model = CGNN(4, 3, 2, ordinary.n, t1=12.0, gamma=0.3, variant="discrete", fidelity=preset("paper")).double().eval()
     model.conv.theta.data.normal_()
@@ -65,7 +65,7 @@ def test_under_the_paper_preset_the_euler_step_is_the_printed_recursion(ordinary
     torch.testing.assert_close(model(x, ordinary.edge_index), expected)
 
 
-def test_the_appnp_steps_are_pygs_appnp_where_alpha_is_constant(ordinary):
+def test_the_appnp_steps_agree_with_pyg_if_alpha_is_constant(ordinary):
     from torch_geometric.nn import APPNP
 
     operator = Propagation.build(ordinary.edge_index, num_nodes=ordinary.n, gamma=1.0, dtype=torch.float64)
@@ -94,7 +94,7 @@ def test_replicas_side_by_side_equal_each_replica_alone_within_rounding(ordinary
     same(dalpha, sum(parts), 1e-5)
 
 
-def test_a_negative_number_of_steps_is_named(ordinary):
+def test_the_error_names_a_negative_number_of_steps(ordinary):
     operator = Propagation.build(ordinary.edge_index, num_nodes=ordinary.n, gamma=0.3)
     with pytest.raises(UserError, match="discrete steps: found -1"):
         propagate(operator, torch.randn(ordinary.n, 2), torch.rand(ordinary.n), -1)

@@ -1,4 +1,4 @@
-"""The examples in examples/ run, offline, and learn."""
+"""The examples in examples/ run without a network and learn."""
 
 import importlib.util
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_the_notebook_is_committed_executed_and_without_errors(notebook):
 def test_the_notebook_runs_from_start_to_end(notebook, monkeypatch):
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
-    monkeypatch.delenv("CGNN_DATA_MIRROR", raising=False)  # then it generates its graph
+    monkeypatch.delenv("CGNN_DATA_MIRROR", raising=False)  # without a mirror it generates a graph
     monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))
     monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
     from nbformat.v4 import new_code_cell

@@ -1,40 +1,41 @@
-"""The code on the library page does what the page says."""
+"""The code in docs/library.md works as the page says."""
 
+import inspect
 import re
+from dataclasses import asdict
 from pathlib import Path
 
+import pytest
 import torch
+
+from cgnn import CGNN, CGNNConv, Fidelity
+from cgnn.errors import UserError
+from cgnn.paper.fidelity import preset
 
 PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding="utf-8")
 
 
-def test_the_layer_of_the_page_runs_and_learns(ordinary):
+def run_block(text, **names):
+    """Run the Python block of the page that contains ``text``, and return its names."""
     blocks = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-    names: dict = {}
-    exec(next(block for block in blocks if "class Net" in block), names)
-    net = names["Net"](5, 3)
+    exec(next(block for block in blocks if text in block), names)
+    return names
+
+
+def test_the_layer_of_the_page_runs_and_learns(ordinary):
+    net = run_block("class Net")["Net"](5, 3)
     out = net(torch.rand(ordinary.n, 5), ordinary.edge_index)
     out.square().sum().backward()
     assert out.shape == (ordinary.n, 3) and net.propagate.theta.grad is not None
 
 
-def test_the_lower_level_of_the_page_runs(ordinary):
-    blocks = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-    names = {
-        "edge_index": ordinary.edge_index,
-        "n": ordinary.n,
-        "E": torch.rand(ordinary.n, 2),
-        "alpha": torch.rand(ordinary.n),
-    }
-    exec(next(block for block in blocks if "LinearODE(" in block), names)
-    assert names["H"].shape == (ordinary.n, 2)
+def test_the_low_level_example_of_the_page_runs(ordinary):
+    n = ordinary.n
+    names = run_block("LinearODE(", edge_index=ordinary.edge_index, n=n, E=torch.rand(n, 2), alpha=torch.rand(n))
+    assert names["H"].shape == (n, 2)
 
 
-def test_the_signatures_on_the_page_are_those_of_the_code():
-    import inspect
-
-    from cgnn import CGNN, CGNNConv
-
+def test_the_signatures_on_the_page_agree_with_the_code():
     for layer in (CGNN, CGNNConv):
         listed = PAGE[PAGE.index("## Signatures") :]
         printed = re.findall(rf"^{layer.__name__}\((.*?)\)$", listed, flags=re.DOTALL | re.MULTILINE)[0]
@@ -44,23 +45,12 @@ def test_the_signatures_on_the_page_are_those_of_the_code():
 
 
 def test_the_presets_of_the_page_run_and_the_default_differs_from_released_in_one_switch(ordinary):
-    from dataclasses import asdict
-
-    from cgnn import CGNNConv, Fidelity
-    from cgnn.paper.fidelity import preset
-
-    blocks = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-    exec(next(block for block in blocks if 'fidelity="paper"' in block), {"CGNNConv": CGNNConv})
+    run_block('fidelity="paper"', CGNNConv=CGNNConv)
     default, released = asdict(Fidelity()), asdict(preset("released"))
     assert {name for name in default if default[name] != released[name]} == {"source_gradient"}
 
 
-def test_what_the_page_of_unsupported_things_promises_as_errors_are_errors(ordinary):
-    import pytest
-
-    from cgnn import CGNNConv
-    from cgnn.errors import UserError
-
+def test_unsupported_uses_raise_the_documented_errors(ordinary):
     x, edges, conv = torch.rand(ordinary.n, 4), ordinary.edge_index, CGNNConv(4, t1=2.0)
     with pytest.raises(UserError, match="to_undirected"):
         conv(x, edges[:, : edges.shape[1] // 2])

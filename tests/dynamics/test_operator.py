@@ -1,4 +1,4 @@
-"""Â and the operators built on it, on graphs small enough to write out."""
+"""Â and the operators based on it, on graphs small enough to check by hand."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from cgnn.errors import UserError
 TRIANGLE = torch.tensor([[0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]])
 
 
-def test_a_path_of_three_by_hand():
+def test_a_path_of_three_nodes_agrees_with_the_definition():
     edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
     found = normalised_adjacency(edges, None, 3, 0.5, torch.float64).to_dense()
     a, b = 1 / 3, 1 / (1.5 * 2.5) ** 0.5
@@ -17,7 +17,7 @@ def test_a_path_of_three_by_hand():
     assert torch.allclose(found, expected)
 
 
-def test_it_is_the_normalisation_of_pyg(graph):
+def test_the_normalisation_agrees_with_pyg(graph):
     gcn_norm = pytest.importorskip("torch_geometric.nn.conv.gcn_conv").gcn_norm
     index, weight = gcn_norm(graph.edge_index, None, graph.n, dtype=torch.float64)  # γ = 1
     expected = torch.sparse_coo_tensor(index, weight, (graph.n, graph.n)).to_dense()
@@ -25,7 +25,7 @@ def test_it_is_the_normalisation_of_pyg(graph):
     assert torch.allclose(found, expected)
 
 
-def test_an_isolated_node_keeps_itself_if_there_are_self_loops_and_nothing_otherwise():
+def test_an_isolated_node_has_a_row_of_zeros_without_self_loops():
     for gamma, kept in [(0.3, 1.0), (0.0, 0.0)]:
         assert normalised_adjacency(TRIANGLE, None, 4, gamma).to_dense()[3].tolist() == [0, 0, 0, kept]
 
@@ -43,7 +43,7 @@ def test_edge_weights_count_and_parallel_edges_add_up():
     assert torch.allclose(once, normalised_adjacency(twice, None, 3, 0.5).to_dense())
 
 
-def test_a_sparse_adjacency_matrix_will_do_for_an_edge_list():
+def test_a_sparse_adjacency_matrix_can_replace_an_edge_list():
     edge_weight = torch.tensor([2.0, 2, 1, 1, 1, 1])
     matrix = torch.sparse_coo_tensor(TRIANGLE, edge_weight, (3, 3))
     expected = normalised_adjacency(TRIANGLE, edge_weight, 3, 0.5).to_dense()
@@ -52,7 +52,7 @@ def test_a_sparse_adjacency_matrix_will_do_for_an_edge_list():
 
 
 @pytest.mark.parametrize("derivative", ["paper", "released"])
-def test_M_and_A_are_the_equations_as_printed(graph, oracle, derivative):
+def test_M_and_A_agree_with_the_printed_equations(graph, oracle, derivative):
     alpha = torch.rand(graph.n, dtype=torch.float64, requires_grad=True)
     H = torch.randn(graph.n, 3, dtype=torch.float64, requires_grad=True)
     operator = Propagation.build(
@@ -66,7 +66,7 @@ def test_M_and_A_are_the_equations_as_printed(graph, oracle, derivative):
 
 
 @pytest.mark.parametrize("derivative", ["paper", "released"])
-def test_the_spectrum_is_where_the_series_needs_it(graph, oracle, derivative):
+def test_the_eigenvalues_of_M_lie_between_minus_one_and_zero(graph, oracle, derivative):
     alpha = torch.rand(graph.n, dtype=torch.float64)
     values = torch.linalg.eigvals(oracle.M(graph.edge_index, graph.n, 0.4, alpha, derivative))
     assert float(values.imag.abs().max()) < 1e-7
@@ -85,6 +85,6 @@ def test_the_spectrum_is_where_the_series_needs_it(graph, oracle, derivative):
         (TRIANGLE, None, -0.5, "gamma: found -0.5"),
     ],
 )
-def test_what_cannot_be_a_graph_is_named(edge_index, edge_weight, gamma, message):
+def test_the_error_says_why_an_input_is_not_a_valid_graph(edge_index, edge_weight, gamma, message):
     with pytest.raises(UserError, match=message):
         normalised_adjacency(edge_index, edge_weight, 3, gamma)

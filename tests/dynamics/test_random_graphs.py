@@ -1,4 +1,4 @@
-"""Properties that hold for every graph, α, γ and time."""
+"""Properties of the solution that hold for every graph, α, γ and time."""
 
 import pytest
 import torch
@@ -37,7 +37,7 @@ def built(case, oracle):
 
 @few
 @given(cases())
-def test_the_series_is_the_matrix_exponential(oracle, same, case):
+def test_the_series_agrees_with_the_matrix_exponential(oracle, same, case):
     ode, M, t1 = built(case, oracle)
     same(chebyshev.solve(ode, t1), oracle.solution(M, ode.E, t1), 1e-9)
 

@@ -1,4 +1,4 @@
-"""The sparse first layer: dropout on nonzeros, gradients, streams."""
+"""The sparse first layer: dropout of nonzero entries, gradients and random streams."""
 
 import pytest
 import torch
@@ -12,14 +12,14 @@ def x():
     return torch.rand(8, 6, dtype=torch.float64) * (torch.rand(8, 6) < 0.4)
 
 
-def test_the_product_and_its_gradient_are_those_of_the_dense_matrix(x):
+def test_the_product_and_its_gradient_agree_with_the_dense_matrix(x):
     weight = torch.randn(6, 3, dtype=torch.float64, requires_grad=True)
     prepared = SparseInput.build(x.to_sparse_csr())
     assert torch.allclose(sparse_times_dense(prepared, weight), x @ weight)
     assert torch.autograd.gradcheck(lambda w: sparse_times_dense(prepared, w), (weight,))
 
 
-def test_with_dropout_the_gradient_is_that_of_the_dropped_features(x):
+def test_with_dropout_the_gradient_uses_the_same_mask(x):
     weight = torch.randn(6, 3, dtype=torch.float64, requires_grad=True)
     prepared = SparseInput.build(x.to_sparse_csr())
     y = sparse_times_dense(prepared, weight, 0.5, torch.Generator().manual_seed(1))
@@ -54,7 +54,7 @@ def test_there_is_no_dropout_in_eval_mode(x, sparse):
     assert not torch.allclose(layer(features), layer(features))
 
 
-def test_dropout_of_a_dense_tensor_has_one_stream_a_replica():
+def test_dropout_of_a_dense_tensor_has_one_random_stream_per_replica():
     x = torch.ones(50, 3, 4)
 
     def streams():
@@ -66,7 +66,7 @@ def test_dropout_of_a_dense_tensor_has_one_stream_a_replica():
     assert dropout(x, 0.5, False) is x
 
 
-def test_it_starts_like_torchs_own_linear_layer():
+def test_the_initialisation_agrees_with_the_linear_layer_of_torch():
     layer = SparseLinear(400, 300)
     reference = torch.nn.Linear(400, 300)
     for mine, theirs in ((layer.weight, reference.weight), (layer.bias, reference.bias)):
@@ -74,7 +74,7 @@ def test_it_starts_like_torchs_own_linear_layer():
         assert abs(float(mine.std()) / float(theirs.std()) - 1) < 0.1
 
 
-def test_another_matrix_in_the_same_layer_is_noticed(x):
+def test_the_layer_notices_another_input_matrix(x):
     layer = SparseLinear(6, 3, bias=False).double()
     first, second = x.to_sparse_csr(), (2 * x).to_sparse_csr()
     assert torch.allclose(2 * layer(first), layer(second))

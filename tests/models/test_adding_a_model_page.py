@@ -1,4 +1,4 @@
-"""docs/adding_a_model.md does what it says, done to a copy of the package."""
+"""The example in docs/adding_a_model.md works in a copy of the package."""
 
 import csv
 import os
@@ -18,7 +18,7 @@ def block(page: str, language: str) -> str:
     return found[1]
 
 
-def test_the_pages_example_trains_and_changes_no_other_fingerprint(project: Path, tmp_path: Path) -> None:
+def test_the_example_of_the_page_trains_and_changes_no_other_fingerprint(project: Path, tmp_path: Path) -> None:
     page = (project / "docs" / "adding_a_model.md").read_text(encoding="utf-8")
     for folder in ("cgnn", "paper"):
         shutil.copytree(project / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -35,7 +35,7 @@ def test_the_pages_example_trains_and_changes_no_other_fingerprint(project: Path
         "*(training_fingerprint(m, preset('released')) for m in ('gcn', 'cgnn')))"
     )
     before = python("-c", fingerprint)
-    assert str(tmp_path) in before, "the copy must be what runs"
+    assert str(tmp_path) in before, "the copy of the package must be imported"
 
     (tmp_path / "cgnn/models/ssgc.py").write_text(block(page, "python"), encoding="utf-8")
     table = tmp_path / "cgnn/models/records.py"
@@ -51,7 +51,7 @@ def test_the_pages_example_trains_and_changes_no_other_fingerprint(project: Path
     with open(tmp_path / "ssgc.csv", encoding="utf-8", newline="") as stream:
         (row,) = csv.DictReader(stream)
     assert (row["status"], row["layers"], row["t1"], row["own"]) == ("ok", "16", "", "jump=0.1")
-    assert float(row["test_accuracy"]) > 50, "three classes: it must have learned something"
+    assert float(row["test_accuracy"]) > 50, "a model that learned is better than chance on three classes"
     assert python("-c", fingerprint) == before
 
     settings = (

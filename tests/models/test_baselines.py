@@ -1,4 +1,4 @@
-"""The baselines against PyG's own layers, a dense computation and a finer solver."""
+"""The baselines against PyG's layers, a dense computation and a more accurate solver."""
 
 import copy
 import pickle
@@ -29,7 +29,7 @@ def x() -> Tensor:
 
 @pytest.fixture
 def edge_index() -> Tensor:
-    """A path, a triangle on its end, and the isolated node 6."""
+    """A path that ends in a triangle, and the isolated node 6."""
     edges = torch.tensor([[0, 1, 2, 3, 3, 4], [1, 2, 3, 4, 5, 5]])
     return torch.cat([edges, edges.flip(0)], dim=1)
 
@@ -54,14 +54,16 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_sparse_and_dense_features_give_the_same(name: str, x: Tensor, edge_index: Tensor) -> None:
+def test_sparse_and_dense_features_give_the_same_result(name: str, x: Tensor, edge_index: Tensor) -> None:
     model = MODELS[name]().eval()
     assert model(x, edge_index).shape == (NODES, CLASSES)
     torch.testing.assert_close(model(x.to_sparse_csr(), edge_index), model(x, edge_index))
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_parameter_gets_a_gradient_and_a_state_dict_goes_round(name: str, x: Tensor, edge_index: Tensor) -> None:
+def test_every_parameter_has_a_gradient_and_a_state_dict_can_be_loaded(
+    name: str, x: Tensor, edge_index: Tensor
+) -> None:
     model, twin = MODELS[name](), MODELS[name]()
     model(x.to_sparse_csr(), edge_index).square().sum().backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
@@ -72,8 +74,8 @@ def test_every_parameter_gets_a_gradient_and_a_state_dict_goes_round(name: str, 
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_model_follows_the_graph_it_is_given(name: str, x: Tensor, edge_index: Tensor) -> None:
-    """GCN, GAT and GODE kept the first edge_index they saw."""
+def test_a_model_uses_the_graph_it_is_given(name: str, x: Tensor, edge_index: Tensor) -> None:
+    """Another edge_index, or one that was changed in place, must not be answered from a cache."""
     model = MODELS[name]().eval()
     first = model(x, edge_index)
     other = edge_index[:, 1:-1]
@@ -98,14 +100,14 @@ def test_a_model_can_be_copied_and_pickled_after_a_forward_pass(name: str, x: Te
         torch.testing.assert_close(twin(x, edge_index), expected)
 
 
-def test_gcn_is_relu_of_propagated_products(x: Tensor, edge_index: Tensor) -> None:
+def test_gcn_agrees_with_the_dense_formula(x: Tensor, edge_index: Tensor) -> None:
     model = GCN(FEATURES, 4, CLASSES, layers=2).eval()
     P, (first, second) = propagation(edge_index), model.convs
     hidden = (P @ x @ first.lin.weight + first.bias).relu()
     torch.testing.assert_close(model(x, edge_index), P @ hidden @ second.lin.weight.T + second.bias)
 
 
-def test_residual_links_add_what_a_hidden_layer_was_given(x: Tensor, edge_index: Tensor) -> None:
+def test_residual_connections_add_the_input_of_a_hidden_layer(x: Tensor, edge_index: Tensor) -> None:
     model = GCN(FEATURES, 4, CLASSES, layers=4, residual=True).eval()
     P, (first, second, third, last) = propagation(edge_index), model.convs
     hidden = (P @ x @ first.lin.weight + first.bias).relu()
@@ -114,14 +116,14 @@ def test_residual_links_add_what_a_hidden_layer_was_given(x: Tensor, edge_index:
     torch.testing.assert_close(model(x, edge_index), P @ hidden @ last.lin.weight.T + last.bias)
 
 
-def test_two_layers_with_residual_links_are_plain_gcn(x: Tensor, edge_index: Tensor) -> None:
+def test_two_layers_with_residual_connections_are_a_plain_gcn(x: Tensor, edge_index: Tensor) -> None:
     linked, plain = GCN(FEATURES, 4, CLASSES, residual=True).eval(), GCN(FEATURES, 4, CLASSES).eval()
     plain.load_state_dict(linked.state_dict())
     torch.testing.assert_close(linked(x, edge_index), plain(x, edge_index))
 
 
 @pytest.mark.parametrize("layers", [1, 2, 5])
-def test_residual_gcn_is_encoder_residual_layers_decoder(layers: int, x: Tensor, edge_index: Tensor) -> None:
+def test_residual_gcn_agrees_with_the_dense_formula(layers: int, x: Tensor, edge_index: Tensor) -> None:
     model = ResidualGCN(FEATURES, 4, CLASSES, layers=layers).eval()
     P = propagation(edge_index)
     hidden = x @ model.encoder.weight + model.encoder.bias
@@ -131,7 +133,7 @@ def test_residual_gcn_is_encoder_residual_layers_decoder(layers: int, x: Tensor,
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_sgc_is_pygs(directed: bool, x: Tensor, edge_index: Tensor) -> None:
+def test_sgc_agrees_with_pyg(directed: bool, x: Tensor, edge_index: Tensor) -> None:
     edges = edge_index[:, :6] if directed else edge_index
     ours, theirs = SGC(FEATURES, CLASSES, layers=3).eval(), SGConv(FEATURES, CLASSES, K=3)
     theirs.lin.weight.data, theirs.lin.bias.data = ours.lin.weight.data.T, ours.bias.data
@@ -139,7 +141,7 @@ def test_sgc_is_pygs(directed: bool, x: Tensor, edge_index: Tensor) -> None:
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_appnps_propagation_is_pygs(directed: bool, x: Tensor, edge_index: Tensor) -> None:
+def test_the_propagation_of_appnp_agrees_with_pyg(directed: bool, x: Tensor, edge_index: Tensor) -> None:
     edges = edge_index[:, :6] if directed else edge_index
     ours = APPNP(FEATURES, 4, CLASSES, layers=3, teleport=0.2).eval()
     start = ours.decoder((x @ ours.encoder.weight + ours.encoder.bias).relu())
@@ -147,7 +149,7 @@ def test_appnps_propagation_is_pygs(directed: bool, x: Tensor, edge_index: Tenso
 
 
 def test_appnp_drops_entries_of_the_whole_matrix_in_each_step(x: Tensor, edge_index: Tensor) -> None:
-    """The mean over masks is the propagation without dropout, at any depth: each step drops from Â itself."""
+    """Each step drops entries of Â itself, so the mean over masks is the propagation without dropout at any depth."""
     model = APPNP(FEATURES, 4, CLASSES, layers=6, edge_dropout=0.5, input_dropout=0, dropout=0)
     torch.manual_seed(0)
     draws = torch.stack([model(x, edge_index).detach() for _ in range(4000)])
@@ -161,14 +163,14 @@ def test_appnp_refuses_edge_weights_that_need_a_gradient(x: Tensor, edge_index: 
         APPNP(FEATURES, 4, CLASSES)(x, edge_index, torch.rand(edge_index.shape[1], requires_grad=True))
 
 
-def test_appnps_weight_decay_acts_on_the_first_weights_alone() -> None:
+def test_the_weight_decay_of_appnp_applies_only_to_the_first_weights() -> None:
     model = APPNP(FEATURES, 4, CLASSES)
     first, others = model.parameter_groups(0.005)
     assert first["params"] == [model.encoder.weight] and first["weight_decay"] == 0.005
     assert len(others["params"]) == 3 and others["weight_decay"] == 0
 
 
-def test_gcn_and_gat_equal_stacks_of_pygs_layers(x: Tensor, edge_index: Tensor) -> None:
+def test_gcn_and_gat_agree_with_stacks_of_pyg_layers(x: Tensor, edge_index: Tensor) -> None:
     gcn, layer = GCN(FEATURES, 4, CLASSES, layers=1).eval(), GCNConv(FEATURES, CLASSES)
     layer.lin.weight.data, layer.bias.data = gcn.convs[0].lin.weight.data.T, gcn.convs[0].bias.data
     torch.testing.assert_close(gcn(x, edge_index), layer(x, edge_index))
@@ -184,15 +186,15 @@ def test_gcn_and_gat_equal_stacks_of_pygs_layers(x: Tensor, edge_index: Tensor) 
     torch.testing.assert_close(gat(x, edge_index), expected)
 
 
-def test_the_first_layer_starts_as_pygs_does() -> None:
-    """Glorot's bound √(6/(in + out)), where nn.Linear would start at 1/√in."""
+def test_the_first_layer_is_initialised_as_in_pyg() -> None:
+    """The bound is Glorot's √(6/(in + out)), not the 1/√in of nn.Linear."""
     torch.manual_seed(0)
     weight = GCN(300, 100, CLASSES).convs[0].lin.weight
     assert weight.abs().max().item() == pytest.approx((6 / 400) ** 0.5, rel=0.01)
 
 
 @pytest.mark.parametrize("derivative", ["gcn", "gat"])
-def test_godes_few_steps_are_near_the_true_solution(derivative: str, x: Tensor, edge_index: Tensor) -> None:
+def test_gode_is_close_to_the_exact_solution_with_few_steps(derivative: str, x: Tensor, edge_index: Tensor) -> None:
     from torchdiffeq import odeint
 
     torch.manual_seed(1)
@@ -210,7 +212,7 @@ def test_godes_few_steps_are_near_the_true_solution(derivative: str, x: Tensor, 
 
 
 @pytest.mark.parametrize("activation", ["relu", "softplus", "elu", "tanh"])
-def test_godes_derivative_is_two_layers_with_the_activation_between(
+def test_the_derivative_of_gode_is_two_layers_with_an_activation_in_between(
     activation: str, x: Tensor, edge_index: Tensor
 ) -> None:
     model = GODE(FEATURES, 8, CLASSES, activation=activation)
@@ -222,7 +224,7 @@ def test_godes_derivative_is_two_layers_with_the_activation_between(
     torch.testing.assert_close(model.slope(state, model.edges(x, edge_index), masks), expected)
 
 
-def test_gode_draws_one_mask_per_pass_so_the_state_alone_decides_the_derivative(x: Tensor, edge_index: Tensor) -> None:
+def test_gode_draws_one_mask_per_forward_pass(x: Tensor, edge_index: Tensor) -> None:
     model = GODE(FEATURES, 8, CLASSES, derivative_dropout=0.5, input_dropout=0.0, dropout=0.0, steps=3)
     seen: list[object] = []
     slope = model.slope
@@ -236,7 +238,7 @@ def test_gode_draws_one_mask_per_pass_so_the_state_alone_decides_the_derivative(
     assert model.masks(torch.ones(NODES, 8)) is None
 
 
-def test_gode_without_time_is_a_two_layer_gcn(x: Tensor, edge_index: Tensor) -> None:
+def test_gode_with_end_time_zero_is_a_two_layer_gcn(x: Tensor, edge_index: Tensor) -> None:
     model, gcn = GODE(FEATURES, 8, CLASSES, t1=0.0).eval(), GCN(FEATURES, 8, CLASSES).eval()
     gcn.convs[0].load_state_dict(model.encoder.state_dict())
     gcn.convs[1].load_state_dict(model.decoder.state_dict())

@@ -1,4 +1,4 @@
-"""What PyG users do with a layer: copy, average, pickle, compile, autocast, batch, learn edge weights."""
+"""What PyG users do with a layer: copy, average, pickle, compile and autocast it, batch graphs, learn edge weights."""
 
 import copy
 import io
@@ -49,7 +49,7 @@ def trained(**options):
 
 
 @of_every_kind
-def test_a_trained_model_can_be_copied_and_the_copy_is_its_own(options):
+def test_a_trained_model_can_be_copied_and_the_copy_is_independent(options):
     net, x = trained(**options)
     twin, expected = copy.deepcopy(net), net(x, EDGES)
     assert torch.equal(twin(x, EDGES), expected)
@@ -70,7 +70,7 @@ def test_a_trained_model_can_be_pickled_and_saved(options):
 
 
 @of_every_kind
-def test_the_state_dict_holds_the_parameters_alone_and_goes_round(options):
+def test_the_state_dict_contains_only_parameters_and_can_be_loaded(options):
     net, x = trained(**options)
     other = CGNN(5, 4, 3, NODES, t1=2.0, gamma=0.5, **options).eval()
     other.load_state_dict(net.state_dict())
@@ -78,7 +78,7 @@ def test_the_state_dict_holds_the_parameters_alone_and_goes_round(options):
     assert torch.equal(other(x, EDGES), net(x, EDGES))
 
 
-def test_averaged_models_average(same_numbers):
+def test_averaged_models_have_the_mean_of_the_parameters(same_numbers):
     net, x = trained()
     averaged = torch.optim.swa_utils.AveragedModel(net)
     starts = [p.detach().clone() for p in net.parameters()]
@@ -123,18 +123,18 @@ def test_torch_compile_works_with_its_default_backend(same_numbers):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @of_every_kind
-def test_autocast_to_bfloat16_is_computed_in_float32_inside(options, sparse):
+def test_autocast_to_bfloat16_computes_in_float32_internally(options, sparse):
     net, x = CGNN(5, 4, 3, NODES, t1=2.0, input_dropout=0.0, **options), features(sparse)
     expected = net(x, EDGES)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found = net(x, EDGES)
-        functional.cross_entropy(found.float(), Y).backward()  # a backward pass inside must not fail either
+        functional.cross_entropy(found.float(), Y).backward()  # a backward pass under autocast must work too
     torch.testing.assert_close(found.float(), expected, rtol=0.05, atol=0.05)  # bfloat16 has three digits
     assert all(p.grad is not None and p.grad.isfinite().all() for p in net.parameters())
 
 
 @of_every_kind
-def test_half_precision_goes_through_float32_in_the_layer(options):
+def test_the_layer_computes_half_precision_inputs_in_float32(options):
     conv = CGNNConv(4, NODES, t1=5.0, **options)
     x = torch.randn(NODES, 4).bfloat16()
     expected = conv(x.float(), EDGES).bfloat16()
@@ -144,7 +144,7 @@ def test_half_precision_goes_through_float32_in_the_layer(options):
     assert conv.bfloat16()(x, EDGES).dtype == torch.bfloat16
 
 
-def test_a_preset_goes_by_its_name(same_numbers):
+def test_a_preset_can_be_given_by_name(same_numbers):
     x = torch.randn(NODES, 4)
     for name in PRESETS:
         same_numbers(CGNNConv(4, t1=2.0, fidelity=name)(x, EDGES), CGNNConv(4, t1=2.0, fidelity=preset(name))(x, EDGES))
@@ -154,7 +154,7 @@ def test_a_preset_goes_by_its_name(same_numbers):
         CGNN(5, 4, 3, t1=2.0, fidelity=3)
 
 
-def test_by_default_the_encoder_learns_through_the_source_term_and_nothing_else_differs_from_released():
+def test_the_default_is_the_released_preset_with_a_gradient_through_the_source_term():
     x = torch.rand(NODES, 4)
     gradients = {}
     for name, fidelity in {
@@ -172,7 +172,7 @@ def test_by_default_the_encoder_learns_through_the_source_term_and_nothing_else_
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("replicas", [None, 2])
-def test_input_channels_can_be_left_to_the_first_input(sparse, replicas):
+def test_the_number_of_input_channels_can_be_inferred_from_the_first_input(sparse, replicas):
     net = CGNN(-1, 4, 3, t1=2.0, replicas=replicas)
     x = features(sparse)
     net(x, EDGES).sum().backward()
@@ -190,7 +190,7 @@ def test_input_channels_can_be_left_to_the_first_input(sparse, replicas):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_tensors_on_another_device_are_named(sparse):
+def test_the_error_names_a_tensor_on_another_device(sparse):
     net, x = CGNN(5, 4, 3, NODES, t1=2.0), features(False)
     elsewhere = torch.empty(NODES, 5, device="meta")
     if sparse:
@@ -209,11 +209,11 @@ def test_tensors_on_another_device_are_named(sparse):
         CGNNConv(5, t1=2.0)(torch.empty(NODES, 5, device="meta"), EDGES)
 
 
-def test_a_mini_batch_of_graphs_is_the_graphs_one_by_one(same_numbers):
+def test_a_mini_batch_gives_the_same_results_as_single_graphs(same_numbers):
     path = to_undirected(torch.tensor([[0, 1], [1, 2]]))
     graphs = [Data(x=torch.rand(n, 5), edge_index=edges) for n, edges in ((NODES, EDGES), (3, path), (2, path[:, :2]))]
     net = CGNN(5, 4, 3, t1=2.0).eval()
-    for _ in range(2):  # the second epoch meets a cache filled by the first
+    for _ in range(2):  # the second epoch uses a cache filled by the first
         for start, batch in zip((0, 2), DataLoader(graphs, batch_size=2), strict=True):
             expected = torch.cat([net(graph.x, graph.edge_index) for graph in graphs[start : start + 2]])
             same_numbers(net(batch.x, batch.edge_index), expected)
@@ -223,12 +223,12 @@ WEIGHTS = torch.rand(EDGES.shape[1] // 2)
 
 
 def symmetric_weights(half):
-    """One weight per undirected edge, laid out as EDGES is."""
+    """One weight per undirected edge, in the order of EDGES."""
     once = EDGES[:, EDGES[0] < EDGES[1]].T.tolist()
     return torch.stack([half[once.index(sorted(edge))] for edge in EDGES.T.tolist()])
 
 
-def test_every_form_of_a_graph_gives_the_same_result(same_numbers):
+def test_every_representation_of_a_graph_gives_the_same_result(same_numbers):
     weights = symmetric_weights(WEIGHTS)
     conv, x = CGNNConv(4, t1=3.0), torch.randn(NODES, 4)
     plain, weighted = conv(x, EDGES), conv(x, EDGES, weights)
@@ -243,7 +243,7 @@ def test_every_form_of_a_graph_gives_the_same_result(same_numbers):
         conv(x, EDGES.tolist())
 
 
-def test_a_sparse_tensor_of_torch_sparse_is_a_graph(same_numbers):
+def test_a_sparse_tensor_of_torch_sparse_can_be_used_as_a_graph(same_numbers):
     SparseTensor = pytest.importorskip("torch_sparse").SparseTensor
     weights = symmetric_weights(WEIGHTS)
     conv, x = CGNNConv(4, t1=3.0), torch.randn(NODES, 4)
@@ -262,7 +262,7 @@ SOLVERS = ["exact", "exact_recompute", "dopri5", "dopri5_adjoint", "rk4"]
 @pytest.mark.parametrize("options", [{}, {"weight": True}, {"variant": "no_h0"}], ids=str)
 @pytest.mark.parametrize("derivative", ["paper", "released"])
 def test_edge_weights_can_be_learned(options, source, derivative):
-    """Against finite differences, in one weight per undirected edge."""
+    """Compares with finite differences for one weight per undirected edge."""
     fidelity = preset("released", source_gradient=source, derivative=derivative)
     conv = CGNNConv(2, NODES, t1=3.0, fidelity=fidelity, **options).double()
     x = torch.randn(NODES, 2, dtype=torch.float64)
@@ -277,7 +277,7 @@ def test_edge_weights_can_be_learned(options, source, derivative):
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("source", ["flows", "cut"])
 @pytest.mark.parametrize("weight", [False, True])
-def test_learned_edge_weights_change_no_other_gradient_and_solvers_agree_on_theirs(solver, source, weight):
+def test_learned_edge_weights_change_no_other_gradient_and_all_solvers_agree(solver, source, weight):
     x, half = torch.randn(NODES, 2, dtype=torch.float64), WEIGHTS.double() + 0.1
 
     def gradients(solver, learned):
@@ -306,7 +306,7 @@ def test_replicas_learn_edge_weights_too(same_numbers):
     same_numbers(together, torch.autograd.grad(sum(parts), half)[0])
 
 
-def test_a_gradient_that_is_not_computed_is_refused():
+def test_inputs_that_require_an_unsupported_gradient_are_refused():
     weights = symmetric_weights(WEIGHTS.clone().requires_grad_())
     with pytest.raises(UserError, match="edge_weight: requires a gradient, which variant='discrete' does not compute"):
         CGNNConv(4, t1=3.0, variant="discrete")(torch.randn(NODES, 4), EDGES, weights)
@@ -365,20 +365,20 @@ def test_inputs_of_the_layer_are_checked(x, weights, message):
 
 
 @pytest.mark.parametrize("edges", [EDGES.float(), -EDGES])
-def test_node_numbers_are_whole_and_not_negative(edges):
+def test_node_numbers_must_be_integers_and_not_negative(edges):
     with pytest.raises(UserError, match="edge_index: found"):
         CGNNConv(4, t1=2.0)(torch.rand(NODES, 4), edges)
 
 
 @pytest.mark.parametrize("clamp", ["open", "closed"])
-def test_every_eigenvalue_of_W_has_a_gradient_at_the_start(clamp):
+def test_every_eigenvalue_of_W_has_a_gradient_after_initialisation(clamp):
     weight = OrthogonalWeight(4, clamp=clamp)
     (weight() * torch.eye(4)).sum().backward()
     assert torch.equal(weight.M.grad, torch.ones(4))
     assert clamp == "closed" or (weight.M < 1).all()
 
 
-def test_under_the_paper_preset_a_training_moves_W():
+def test_training_with_the_paper_preset_changes_W():
     net = CGNN(5, 4, 3, NODES, t1=2.0, weight=True, fidelity="paper")
     start, x = net.conv.weight.M.detach().clone(), features()
     optimiser = torch.optim.SGD(net.parameters(), lr=0.1)

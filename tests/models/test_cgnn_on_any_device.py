@@ -1,7 +1,7 @@
-"""No tensor is left behind on the CPU when the data is elsewhere; tested without a GPU.
+"""No tensor is created on the CPU if the data is on another device; tested without a GPU.
 
-Inside ``Elsewhere`` every tensor that is created without an explicit device is a meta tensor, which holds no numbers:
-an operation that mixes it with the data on the CPU fails, as a CPU tensor would fail with data on CUDA.
+Inside ``Elsewhere`` every tensor that is created without an explicit device is a meta tensor, which has no data. An
+operation on it and the data on the CPU fails, as an operation on a CPU tensor and data on CUDA would.
 """
 
 from typing import get_args, get_type_hints
@@ -33,7 +33,7 @@ TRAININGS = [
 
 
 class Elsewhere(TorchFunctionMode):
-    """As ``torch.device("meta")``, but for sparse matrices, which are made of tensors and are where those are."""
+    """Like ``torch.device("meta")``, except for sparse matrices, which are on the device of their components."""
 
     CREATE = tuple(f for f in _device_constructors() if not f.__name__.startswith("sparse_"))
 
@@ -49,18 +49,12 @@ def graph():
     return generate("small", Parameters(nodes=60, classes=3, features=12, words=4.0))
 
 
-@pytest.fixture
-def settings():
-    def of(model):
-        found = published("cora", "fixed", model)
-        assert found is not None
-        return override(found, epochs=2, hidden=8, t1=1)
-
-    return of
+def settings(model):
+    return override(published("cora", "fixed", model), epochs=2, hidden=8, t1=1)
 
 
 @pytest.mark.parametrize("model, name, solver, side_by_side", TRAININGS)
-def test_a_training_creates_every_tensor_where_its_data_is(graph, settings, model, name, solver, side_by_side):
+def test_a_training_creates_every_tensor_on_the_device_of_its_data(graph, model, name, solver, side_by_side):
     seeds = [1, 2] if side_by_side else [1]
     data = graph_tensors(graph, "rows", CPU)
     splits = split_tensors(data, [graph.fixed_split] * len(seeds))
@@ -72,14 +66,14 @@ def test_a_training_creates_every_tensor_where_its_data_is(graph, settings, mode
 
 
 @pytest.mark.parametrize("model", [name for name in MODELS if entry(name).profile_options])
-def test_so_does_what_profiles_measure(graph, settings, model):
+def test_a_profiled_model_creates_every_tensor_on_the_device_of_its_data(graph, model):
     data = graph_tensors(graph, "rows", CPU)
     net = build(model, data, settings(model), preset("released"), [1], **entry(model).profile_options)
     with Elsewhere():
         assert train(net, data, split_tensors(data, [graph.fixed_split]), settings(model)).train_loss.isfinite().all()
 
 
-def test_the_graph_is_normalised_where_its_edges_are():
+def test_the_graph_is_normalised_on_the_device_of_its_edges():
     edges = torch.tensor([[0, 1], [1, 0]])
     with torch.device("meta"):  # as under torch.set_default_device
         found = normalised_adjacency(edges, None, 2, 1.0)

@@ -1,4 +1,4 @@
-"""The fused layers against PyG's: the same numbers, gradients and random start, on any graph."""
+"""The fused layers against PyG's: the same results, gradients and initialisation on any graph."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ GRAPHS = {
 
 
 def outcome(layer: nn.Module, nodes: int, dtype: torch.dtype, *edges: Any) -> list[Tensor | None]:
-    """The result, and the gradients of x and all parameters, for one x and one stream of dropout."""
+    """The result, and the gradients of x and all parameters, for a fixed x and a fixed random stream of dropout."""
     generator = torch.Generator().manual_seed(1)
     x = torch.randn(nodes, FEATURES, dtype=dtype, generator=generator, requires_grad=True)
     torch.manual_seed(2)
@@ -44,7 +44,7 @@ def outcome(layer: nn.Module, nodes: int, dtype: torch.dtype, *edges: Any) -> li
 
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("dtype", TOLERANCE)
-def test_a_fused_gcn_layer_is_pygs(name: str, dtype: torch.dtype) -> None:
+def test_a_fused_gcn_layer_agrees_with_pyg(name: str, dtype: torch.dtype) -> None:
     edge_index, nodes = GRAPHS[name]
     torch.manual_seed(0)
     fused = FusedGCNConv(FEATURES, 4, normalize=False).to(dtype)
@@ -74,7 +74,7 @@ def test_a_graph_is_fused_when_its_matrix_is_symmetric_and_constant() -> None:
 @pytest.mark.parametrize("concat", [True, False])
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("dtype", TOLERANCE)
-def test_a_fused_gat_layer_is_pygs(
+def test_a_fused_gat_layer_agrees_with_pyg(
     name: str, heads: int, concat: bool, training: bool, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     edge_index, nodes = GRAPHS[name]
@@ -85,13 +85,13 @@ def test_a_fused_gat_layer_is_pygs(
         made = layer(FEATURES, 4, heads=heads, concat=concat, dropout=0.6, add_self_loops=False)
         layers.append(made.to(dtype).train(training))
     found = outcome(layers[0], nodes, dtype, pattern)
-    # Dropout falls on the same edges if PyG gets them in the pattern's order, and cuts its mask from the same bits.
+    # Dropout removes the same edges if PyG gets them in the pattern's order and draws its mask in the same way.
     monkeypatch.setattr(functional, "dropout", dropout)
     expected = outcome(layers[1], nodes, dtype, torch.stack([pattern.source, pattern.target]))
     torch.testing.assert_close(found, expected, **TOLERANCE[dtype])
 
 
-def test_a_node_that_attends_to_nothing_gets_nothing() -> None:
+def test_a_node_without_edges_agrees_with_pyg() -> None:
     edge_index, nodes = GRAPHS["directed"]
     fused, theirs = FusedGATConv(FEATURES, 4, heads=2, residual=True), GATConv(FEATURES, 4, heads=2, residual=True)
     fused.add_self_loops = theirs.add_self_loops = False
@@ -101,7 +101,7 @@ def test_a_node_that_attends_to_nothing_gets_nothing() -> None:
     torch.testing.assert_close(outcome(fused, nodes, torch.float32, pattern), expected)
 
 
-def test_more_parallel_edges_than_places_in_the_matrix() -> None:
+def test_many_parallel_edges_agree_with_pyg() -> None:
     edge_index = torch.zeros(2, 5, dtype=torch.long)
     fused, theirs = FusedGATConv(FEATURES, 4), GATConv(FEATURES, 4, add_self_loops=False)
     theirs.load_state_dict(fused.state_dict())
@@ -144,8 +144,8 @@ MODELS: dict[str, Callable[[bool], nn.Module]] = {
 
 @pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("name", MODELS)
-def test_a_fused_model_is_the_unfused_one(name: str, graph: str) -> None:
-    """With the same seed, so the start is the same too; and either loads the other's parameters."""
+def test_a_fused_model_agrees_with_the_unfused_one(name: str, graph: str) -> None:
+    """With the same seed their initialisation is the same too, and each can load the parameters of the other."""
     edge_index, nodes = GRAPHS[graph]
     found, expected = [], []
     for fused, outcomes in ((True, found), (False, expected)):

@@ -1,4 +1,4 @@
-"""The picture of the workflow's rules."""
+"""The diagram of the workflow's rules."""
 
 import pytest
 
@@ -25,7 +25,7 @@ DOT = """digraph snakemake_dag {
 }"""
 
 
-def test_the_graph_is_read_without_its_target_and_without_implied_arrows():
+def test_the_target_and_implied_arrows_are_removed_from_the_graph():
     rules = read_rules(DOT)
     assert rules["train"] == {"fetch", "graph"} and "all" not in rules
     assert reduced(rules) == {
@@ -37,7 +37,7 @@ def test_the_graph_is_read_without_its_target_and_without_implied_arrows():
     }
 
 
-def test_an_arrow_that_passes_a_level_has_a_place_there():
+def test_an_arrow_that_crosses_a_level_has_a_position_on_it():
     rules = {"a": set(), "b": {"a"}, "c": {"b"}, "d": {"c", "a"}}
     rows, paths = layers(rules)
     assert [sorted(name for name in row if name in rules) for row in rows] == [["a"], ["b"], ["c"], ["d"]]
@@ -51,6 +51,6 @@ def test_a_box_is_drawn_for_every_rule():
     assert texts == {"fetch", "graph", "train", "collect", "figure"}
 
 
-def test_something_else_than_a_graph_is_refused():
+def test_text_that_is_not_a_graph_is_refused():
     with pytest.raises(UserError, match="rulegraph"):
         read_rules("Building DAG of jobs...")

@@ -1,15 +1,17 @@
-"""Figures: all formats, the same bytes each time, legible, distinguishable without colour, and separate in the DAG."""
+"""Figures: formats, reproducible bytes, legibility, distinction without colour, and separate fingerprints."""
 
 import json
+import shutil
+from importlib import import_module
 
-import made_up
 import matplotlib.text
 import pandas as pd
 import pytest
+import synthetic_results as synthetic
 
 from cgnn.__main__ import main
-from cgnn.pipeline.fingerprint import code_fingerprint, import_closure
-from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, TABLES
+from cgnn.pipeline.fingerprint import PACKAGE, code_fingerprint, import_closure
+from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, INPUTS, TABLES
 from cgnn.render.figures import accuracy_depth_time, accuracy_epoch, convergence, memory_depth_time, speed_accuracy
 from cgnn.render.plots import _apart
 from cgnn.render.style import COLUMN, PAGE, look, use_style, write_figure
@@ -19,7 +21,7 @@ SMALLEST = 7.0  # points
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_is_written_in_all_formats_with_words(finished, name):
+def test_every_figure_is_written_in_all_formats_with_title_and_caption(finished, name):
     for suffix in FIGURE_FORMATS:
         assert (finished / "figures" / f"{name}.{suffix}").stat().st_size > 0
     words = json.loads((finished / "figures" / f"{name}.json").read_text())
@@ -31,9 +33,8 @@ def test_drawing_twice_gives_the_same_bytes(finished, tmp_path, name):
     common = ["--results", str(finished), "--bench", str(finished / "bench.json")]
     assert main(["figure", name, *common, "--out", str(tmp_path / name)]) in (0, None)
     for suffix in FIGURE_FORMATS:
-        assert (tmp_path / f"{name}.{suffix}").read_bytes() == (
-            finished / "figures" / f"{name}.{suffix}"
-        ).read_bytes(), suffix
+        first = (finished / "figures" / f"{name}.{suffix}").read_bytes()
+        assert (tmp_path / f"{name}.{suffix}").read_bytes() == first, suffix
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -54,10 +55,10 @@ def test_legends_stay_inside_the_figure(results, name):
         assert frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0
 
 
-def test_one_dataset_with_all_its_curves_has_room_for_them(results, tmp_path):
-    """Its legend had taken the panel's place, and the panel's label left the figure."""
+def test_a_single_panel_with_many_curves_fits_into_the_figure(results, tmp_path):
+    """The legend must not displace the panel, and the panel's label must stay inside the figure."""
     models = ("gcn", "gat", "cgnn", "cgnn_weight")
-    write_recorded(tmp_path / "recorded.npz", made_up.recorded(models, ["cora"]))
+    write_recorded(tmp_path / "recorded.npz", synthetic.recorded(models, ["cora"]))
     with use_style():
         figure = accuracy_epoch.draw(tmp_path / "recorded.npz").figure
         figure.canvas.draw()
@@ -68,10 +69,6 @@ def test_one_dataset_with_all_its_curves_has_room_for_them(results, tmp_path):
 
 
 def _draw(results, name):
-    from importlib import import_module
-
-    from cgnn.render.catalogue import INPUTS
-
     entry = FIGURES[name]
     inputs = {}
     for key in entry.inputs:
@@ -81,7 +78,7 @@ def _draw(results, name):
         return import_module(entry.module).draw(**inputs)
 
 
-def test_models_are_told_apart_without_colour_and_solvers_by_their_dashes():
+def test_models_differ_in_markers_and_solvers_in_dashes():
     models = ("gcn", "gat", "gcn_residual", "cgnn_discrete", "cgnn", "cgnn_weight", "cgnn_no_h0")
     assert len({look(name).marker for name in models}) == len(models)
     assert {look(name).dashes for name in models} == {"-"}
@@ -92,39 +89,38 @@ def test_models_are_told_apart_without_colour_and_solvers_by_their_dashes():
         assert look(f"cgnn_{solver}").dashes == look(f"cgnn_weight_{solver}").dashes
 
 
-def test_a_picture_has_one_known_ink_and_no_background(finished):
-    """So that the page can redraw it in a dark theme."""
+def test_an_svg_figure_has_one_text_color_and_no_background(finished):
+    """The page replaces this color in the dark theme."""
     text = (finished / "figures" / "forest.svg").read_text()
     assert "#333333" in text and "#000000" not in text
     assert 'id="patch_1"' not in text or "fill: #ffffff" not in text.split('id="patch_2"')[0]
 
 
-def test_what_ran_out_of_memory_is_said_in_the_caption(results):
+def test_the_caption_mentions_runs_out_of_memory(results):
     with use_style():
         assert "ran out of memory" in memory_depth_time.draw(results / "profiles.csv").caption
 
 
-def test_the_selected_epoch_is_the_first_of_best_validation():
+def test_the_selected_epoch_is_the_first_with_the_best_validation_accuracy():
     rows = pd.DataFrame(
         {"replica": 0, "epoch": [1, 2, 3, 4], "validation_accuracy": [70, 80, 80, 79], "test_accuracy": [1, 2, 3, 4]}
     )
     assert accuracy_epoch.selected_epochs(rows)["epoch"].tolist() == [2]
 
 
-def test_the_convergence_caption_carries_the_measured_rate(tmp_path):
-    made_up.convergence().to_csv(tmp_path / "c.csv", index=False)
+def test_the_caption_of_convergence_states_the_measured_rate(tmp_path):
+    synthetic.convergence().to_csv(tmp_path / "c.csv", index=False)
     with use_style():
         assert "0.0500 (predicted 0.0500)" in convergence.draw(tmp_path / "c.csv").caption
 
 
-def test_an_empty_sweep_says_so_instead_of_empty_axes(tmp_path):
-    made_up.sweeps().iloc[:0].to_csv(tmp_path / "sweeps.csv", index=False)
-    assert main(
-        ["figure", "accuracy_depth_time", "--sweeps", str(tmp_path / "sweeps.csv"), "--out", str(tmp_path / "f")]
-    ) in (0, None)
+def test_a_figure_can_be_drawn_from_an_empty_sweep(tmp_path):
+    synthetic.sweeps().iloc[:0].to_csv(tmp_path / "sweeps.csv", index=False)
+    options = ["--sweeps", str(tmp_path / "sweeps.csv"), "--out", str(tmp_path / "f")]
+    assert main(["figure", "accuracy_depth_time", *options]) in (0, None)
 
 
-def test_times_of_two_runs_do_not_share_a_figure(results, tmp_path):
+def test_a_figure_shows_times_of_either_the_profiles_or_the_benchmark(results, tmp_path):
     runs, profiles, bench = results / "runs.csv", results / "profiles.csv", results / "bench.json"
     with use_style():
         profiled = speed_accuracy.draw(runs, profiles)
@@ -141,20 +137,21 @@ def test_captions_state_the_finding(results):
     with use_style():
         depth = accuracy_depth_time.draw(results / "sweeps.csv").caption
         memory = memory_depth_time.draw(results / "profiles.csv").caption
-    # Made up: GCN falls by 1.9 (13^1.1) points from 3 to 16 layers, the adjoint is constant, GCN a straight line.
+    # In the synthetic rows GCN loses 1.9 · 13^1.1 points from 3 to 16 layers, memory of the adjoint is constant, and
+    # memory of GCN grows linearly.
     assert "GCN loses 32 points on Cora" in depth or "GCN loses 31 points on Cora" in depth
     assert "grows linearly with the layers of GCN, GAT and CGNN discrete" in memory
     assert "at most 0 % with the adjoint" in memory
 
 
-def test_labels_at_the_ends_of_lines_keep_their_distance():
+def test_labels_at_the_ends_of_lines_do_not_overlap():
     places = _apart([0.1, 0.11, 0.12, 0.9], 0.1)
     assert places == pytest.approx([0.01, 0.11, 0.21, 0.9])
     assert _apart([0.0, 0.5, 1.0], 0.1) == pytest.approx([0.0, 0.5, 1.0])
 
 
 @pytest.mark.parametrize("products", [FIGURES, TABLES])
-def test_a_products_code_holds_no_other_product_and_no_training(products):
+def test_the_code_of_a_product_includes_no_other_product_and_no_training(products):
     for name, product in products.items():
         closure = import_closure(product.module)
         assert not closure & {other.module for key, other in products.items() if key != name}
@@ -162,25 +159,22 @@ def test_a_products_code_holds_no_other_product_and_no_training(products):
         assert ("cgnn.render.style" in closure) == (products is FIGURES)
 
 
-@pytest.mark.parametrize("command", ["summarise", "claims", "convergence", "paper", "scorecard"])
-def test_the_code_of_a_command_is_found_from_its_module_alone(command):
-    """Its imports are inside functions; the closure follows them, so no table of further modules is needed."""
-    closure = import_closure(f"cgnn.cli.{command}")
-    behind = {
-        "summarise": "cgnn.analysis.summary",
-        "claims": "cgnn.analysis.verdicts",
-        "convergence": "cgnn.analysis.convergence",
-        "paper": "cgnn.render.paper",
-        "scorecard": "cgnn.render.scorecard",
-    }
-    assert behind[command] in closure
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [
+        ("summarise", "analysis.summary"),
+        ("claims", "analysis.verdicts"),
+        ("convergence", "analysis.convergence"),
+        ("paper", "render.paper"),
+        ("scorecard", "render.scorecard"),
+    ],
+)
+def test_the_code_of_a_command_is_found_from_its_module_alone(command, module):
+    """The closure follows imports inside functions, so no list of further modules is needed."""
+    assert f"cgnn.{module}" in import_closure(f"cgnn.cli.{command}")
 
 
-def test_editing_one_figure_changes_its_fingerprint_alone_and_the_style_changes_all(tmp_path):
-    import shutil
-
-    from cgnn.pipeline.fingerprint import PACKAGE
-
+def test_editing_a_figure_changes_one_fingerprint_and_editing_the_style_changes_all(tmp_path):
     copy = tmp_path / "cgnn"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
 
@@ -199,7 +193,7 @@ def test_editing_one_figure_changes_its_fingerprint_alone_and_the_style_changes_
     assert not set(fingerprints().values()) & set(after.values())
 
 
-def test_written_files_carry_no_date(finished, tmp_path):
+def test_figure_files_contain_no_date(finished, tmp_path):
     drawn = _draw(finished, "architecture")
     with use_style():
         write_figure(drawn, tmp_path / "a")

@@ -1,10 +1,10 @@
-"""The reproduced paper compiles, is byte-identical each time, and contains no hard-coded numbers."""
+"""The reproduced paper compiles, is byte-identical on every run, and contains no hard-coded numbers."""
 
 import json
 import re
 
-import made_up
 import pandas as pd
+import synthetic_results as synthetic
 
 from cgnn.__main__ import main
 from cgnn.analysis.summary import summarise
@@ -13,27 +13,17 @@ from cgnn.render.blocks import blocks_of
 from cgnn.render.budget import preview_text
 from cgnn.render.headline import headline
 
-SOURCE = made_up.ROOT / "paper" / "paper.typ"
+SOURCE = synthetic.ROOT / "paper" / "paper.typ"
 
 
-def compiled(results, out, *more):
-    arguments = [
-        "paper",
-        "--results",
-        str(results),
-        "--source",
-        str(SOURCE),
-        "--reported",
-        str(made_up.REPORTED),
-        "--out",
-        str(out),
-    ]
-    return main([*arguments, *more])
+def compile_paper(results, out, *more, source=SOURCE):
+    options = {"--results": results, "--source": source, "--reported": synthetic.REPORTED, "--out": out}
+    return main(["paper", *(str(word) for option in options.items() for word in option), *more])
 
 
-def test_the_paper_compiles_with_everything_in_it_and_repeats_to_the_byte(finished, tmp_path):
+def test_the_paper_contains_everything_and_compiles_to_the_same_bytes_twice(finished, tmp_path):
     for name in ("first", "second"):
-        assert compiled(finished, tmp_path / f"{name}.pdf", "--data", str(tmp_path / f"{name}.json")) in (0, None)
+        assert compile_paper(finished, tmp_path / f"{name}.pdf", "--data", str(tmp_path / f"{name}.json")) in (0, None)
     first = (tmp_path / "first.pdf").read_bytes()
     assert first.startswith(b"%PDF") and len(first) > 100_000
     assert first == (tmp_path / "second.pdf").read_bytes()
@@ -42,67 +32,54 @@ def test_the_paper_compiles_with_everything_in_it_and_repeats_to_the_byte(finish
     assert data["headline"] and set(data["readings"]) >= {"fixed_splits", "fidelity"}
 
 
-def test_an_almost_empty_results_tree_still_gives_a_paper_that_says_what_is_missing(tmp_path):
-    made_up.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
-    assert compiled(tmp_path, tmp_path / "paper.pdf") in (0, None)
+def test_the_paper_compiles_from_an_almost_empty_results_tree(tmp_path):
+    synthetic.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
+    assert compile_paper(tmp_path, tmp_path / "paper.pdf") in (0, None)
 
 
-def test_the_text_types_no_result_by_hand():
-    """What is left without quoted options, colours and lengths has no decimal and no number above nine."""
+def test_the_text_contains_no_hard_coded_result():
+    """Apart from quoted options, colours and lengths, the text has no decimal and no number above nine."""
     text = SOURCE.read_text().split("// ---- the text ----")[1]
     prose = re.sub(r'"[^"]*"|-?\d+(\.\d+)?(pt|cm|em|fr|%)|95 %|sha256', "", text)
     assert re.findall(r"\d+\.\d+|\d{2,}", prose) == []
 
 
 def test_a_typst_error_names_the_source(tmp_path, capsys):
-    made_up.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
+    synthetic.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
     broken = tmp_path / "broken.typ"
     broken.write_text("#let")
-    assert (
-        main(
-            [
-                "paper",
-                "--results",
-                str(tmp_path),
-                "--source",
-                str(broken),
-                "--reported",
-                str(made_up.REPORTED),
-                "--out",
-                str(tmp_path / "x.pdf"),
-            ]
-        )
-        == 2
-    )
+    assert compile_paper(tmp_path, tmp_path / "x.pdf", source=broken) == 2
     assert "broken.typ" in capsys.readouterr().err
 
 
-def test_a_small_budget_is_called_a_preview_and_gets_no_findings(tmp_path):
-    made_up.runs(("cora",), seeds=4, splits=4).to_csv(tmp_path / "runs.csv", index=False)
-    assert compiled(tmp_path, tmp_path / "paper.pdf", "--data", str(tmp_path / "data.json")) in (0, None)
+def test_a_small_budget_is_a_preview_without_findings(tmp_path):
+    synthetic.runs(("cora",), seeds=4, splits=4).to_csv(tmp_path / "runs.csv", index=False)
+    assert compile_paper(tmp_path, tmp_path / "paper.pdf", "--data", str(tmp_path / "data.json")) in (0, None)
     data = json.loads((tmp_path / "data.json").read_text())
     assert data["preview"] == "preview: 4 seeds, 4 random splits" and data["findings"] == []
 
 
-def test_the_papers_budget_is_no_preview():
-    whole = made_up.runs(("cora",))
+def test_the_budget_of_the_paper_is_not_a_preview():
+    whole = synthetic.runs(("cora",))
     assert preview_text(whole) is None
     assert preview_text(whole[whole["split_kind"] == "fixed"]) is None  # nothing is reported about what was not run
     small = whole[whole["replica"] < 3].assign(epochs=40)
     assert preview_text(small) == "preview: 40 epochs, 3 seeds, 3 random splits"
 
 
-def test_the_headline_is_worded_by_the_numbers(tmp_path):
-    """The paper's own means, exactly: everything is reproduced; CGNN 4 points lower: nothing is."""
+def test_the_wording_of_the_headline_follows_the_numbers(tmp_path):
+    """With exactly the paper's means everything is reproduced; with CGNN 4 points lower, nothing is."""
 
     def sentences(shift):
         parts = [
-            made_up.rows("cora", model, made_up.exact_sample(mean + (shift if model == "cgnn" else 0), 0.5, 10, seed))
+            synthetic.rows(
+                "cora", model, synthetic.exact_sample(mean + (shift if model == "cgnn" else 0), 0.5, 10, seed)
+            )
             for seed, (model, mean) in enumerate((("gcn", 81.8), ("gat", 82.6), ("cgnn", 84.2)))
         ]
         rows = pd.concat(parts, ignore_index=True)
         rows.to_csv(tmp_path / "runs.csv", index=False)
-        summarise(rows, load_reported(made_up.REPORTED)).to_csv(tmp_path / "summary.csv", index=False)
+        summarise(rows, load_reported(synthetic.REPORTED)).to_csv(tmp_path / "summary.csv", index=False)
         return " ".join(sentence.text for sentence in headline(tmp_path))
 
     assert "is reproduced within 0.0 points" in sentences(0.0)

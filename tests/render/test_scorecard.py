@@ -1,4 +1,4 @@
-"""The page in a real headless Chromium: no errors, no requests, links, filter, drill-down and keyboard work."""
+"""The page in a headless Chromium: no errors and no requests; links, filters, dialogs and the keyboard work."""
 
 import base64
 import gzip
@@ -6,50 +6,39 @@ import json
 import re
 import shutil
 
-import made_up
 import pandas as pd
 import pytest
+import synthetic_results as synthetic
 
 from cgnn.__main__ import main
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--force-prefers-reduced-motion",
-    "--no-first-run",
-    "--disable-dev-shm-usage",
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--force-prefers-reduced-motion", "--no-first-run", "--disable-dev-shm-usage"),
 )
+
+
+def write_scorecard(results):
+    page = results / "index.html"
+    options = ["--results", str(results), "--reported", str(synthetic.REPORTED), "--out", str(page)]
+    assert main(["scorecard", *options]) in (0, None)
+    return page
 
 
 @pytest.fixture(scope="session")
 def page(finished):
-    assert main(
-        [
-            "scorecard",
-            "--results",
-            str(finished),
-            "--reported",
-            str(made_up.REPORTED),
-            "--out",
-            str(finished / "index.html"),
-        ]
-    ) in (0, None)
-    return finished / "index.html"
+    return write_scorecard(finished)
 
 
-def test_the_page_is_one_file_without_addresses_of_others(page):
+def test_the_page_is_one_file_that_loads_no_other(page):
     text = page.read_text()
     assert len(text.encode()) < 3_000_000
     assert not re.findall(r'(?:src=|<link[^>]*href=)"(?!data:)', text)  # nothing is loaded; links are for the reader
     assert "default-src 'none'" in text
 
 
-def test_its_links_lead_to_the_pdf_the_paper_the_repository_and_the_data(page):
+def test_the_page_links_to_the_pdf_the_paper_and_the_data(page):
     links = re.findall(r'<a href="([^"#][^"]*)"', page.read_text())
     assert {"paper.pdf", "https://arxiv.org/abs/1912.00967", "runs.csv", "claims.json"} <= set(links)
     for link in links:
@@ -63,7 +52,7 @@ def test_every_link_inside_the_page_has_its_target(page):
     assert set(re.findall(r'href="#([^"]+)"', text)) <= targets
 
 
-def test_claims_lead_to_tables_and_figures_and_back(page):
+def test_claims_link_to_tables_and_figures_and_back(page):
     text = page.read_text()
     claim = text[text.index('id="C1"') : text.index('id="C2"')]
     assert 'href="#table-fixed_splits"' in claim
@@ -75,29 +64,16 @@ def test_claims_lead_to_tables_and_figures_and_back(page):
     assert 'href="#C5"' in figure[: figure.index("</figure>")]
 
 
-def test_an_almost_empty_results_tree_still_gives_a_page(tmp_path):
-    made_up.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
-    assert main(
-        [
-            "scorecard",
-            "--results",
-            str(tmp_path),
-            "--reported",
-            str(made_up.REPORTED),
-            "--out",
-            str(tmp_path / "index.html"),
-        ]
-    ) in (0, None)
-    assert "The claims were not judged" in (tmp_path / "index.html").read_text()
+def test_the_page_can_be_written_from_an_almost_empty_results_tree(tmp_path):
+    synthetic.rows("cora", "cgnn", [80.0, 81.0]).to_csv(tmp_path / "runs.csv", index=False)
+    assert "The claims were not judged" in write_scorecard(tmp_path).read_text()
 
 
 def test_a_small_budget_is_a_preview_without_verdicts(finished, tmp_path):
     tree = shutil.copytree(finished, tmp_path / "small")
     runs = pd.read_csv(tree / "runs.csv")
     runs[runs["replica"] < 3].assign(epochs=40).to_csv(tree / "runs.csv", index=False)
-    command = ["scorecard", "--results", str(tree), "--reported", str(made_up.REPORTED), "--out", str(tree / "p.html")]
-    assert main(command) in (0, None)
-    text = (tree / "p.html").read_text()
+    text = write_scorecard(tree).read_text()
     assert "preview: 40 epochs, 3 seeds" in text
     assert 'class="verdict"' not in text and "data-verdict" not in text.split("<script")[0]
     assert 'class="findings"' not in text
@@ -134,21 +110,31 @@ def shown(browser, selector):
     return [node for node in browser.find_elements("css selector", selector) if node.is_displayed()]
 
 
+def scroll_and_click(browser, node):
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", node)
+    node.click()
+
+
+def set_value(browser, selector, value, event):
+    script = "const node = document.querySelector(arguments[0]); node.value = arguments[1];"
+    browser.execute_script(f"{script} node.dispatchEvent(new Event(arguments[2]))", selector, value, event)
+
+
 def wait(browser, reached, otherwise):
-    """The browser tells a page of a new colour scheme or size with its next frame, not at once."""
+    """Wait, because a page learns of a new colour scheme or size only with the next frame."""
     from selenium.webdriver.support.ui import WebDriverWait
 
     WebDriverWait(browser, 20, poll_frequency=0.05).until(lambda _: reached(), otherwise)
 
 
-def test_it_loads_without_console_messages_or_network_requests(browser, page):
+def test_the_page_loads_without_console_messages_or_network_requests(browser, page):
     assert browser.get_log("browser") == []
     sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     urls = [item["params"]["request"]["url"] for item in sent if item["method"] == "Network.requestWillBeSent"]
     assert [url for url in urls if not url.startswith("data:")] == [page.as_uri()]
 
 
-def test_every_figure_is_drawn(browser, page):
+def test_every_figure_is_displayed(browser, page):
     widths = browser.execute_script("return [...document.querySelectorAll('.picture img')].map((i) => i.naturalWidth)")
     assert len(widths) == len(list((page.parent / "figures").glob("*.svg"))) and all(widths)
 
@@ -156,8 +142,7 @@ def test_every_figure_is_drawn(browser, page):
 def test_claims_are_filtered_by_verdict_and_by_words(browser):
     assert len(shown(browser, ".claim")) == 14
     chip = next(chip for chip in shown(browser, ".chip") if chip.text.startswith("partly"))
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", chip)
-    chip.click()
+    scroll_and_click(browser, chip)
     visible = shown(browser, ".claim")
     assert 0 < len(visible) < 14
     assert all(claim.get_attribute("data-verdict") == "partly" for claim in visible)
@@ -168,16 +153,15 @@ def test_claims_are_filtered_by_verdict_and_by_words(browser):
     assert [claim.get_attribute("id") for claim in shown(browser, ".claim")] == ["C12"]
     words.send_keys("xyz")
     assert shown(browser, "#no-claims")
-    browser.execute_script("arguments[0].value = ''; arguments[0].dispatchEvent(new Event('input'))", words)
+    set_value(browser, "#claim-text", "", "input")
     assert len(shown(browser, ".claim")) == 14
 
 
-def test_a_cell_opens_exactly_the_rows_behind_it(browser, page):
+def test_a_click_on_a_cell_shows_exactly_its_rows(browser, page):
     table = json.loads((page.parent / "tables" / "fixed_splits.json").read_text())
     row = next(i for i, row in enumerate(table["rows"]) if row["label"] == "CGNN")
     cell = browser.find_element("css selector", f'.cell[data-table="fixed_splits"][data-row="{row}"][data-column="0"]')
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", cell)
-    cell.click()
+    scroll_and_click(browser, cell)
     assert shown(browser, "#rows")
     assert browser.find_element("id", "rows-title").text.startswith("CGNN, Cora")
     lines = browser.find_elements("css selector", "#rows-table tbody tr")
@@ -189,7 +173,7 @@ def test_a_cell_opens_exactly_the_rows_behind_it(browser, page):
     assert not shown(browser, "#rows")
 
 
-def test_a_cell_shows_what_varies_first_and_the_rest_as_one_list(browser):
+def test_columns_that_vary_come_first_and_constant_ones_are_in_one_list(browser):
     cell = browser.find_element("css selector", '.cell[data-table="fixed_splits"]')
     browser.execute_script("arguments[0].click()", cell)
     heads = [head.text for head in browser.find_elements("css selector", "#rows-table th")]
@@ -200,7 +184,7 @@ def test_a_cell_shows_what_varies_first_and_the_rest_as_one_list(browser):
     browser.execute_script("document.querySelector('#rows').close()")
 
 
-def test_the_keyboard_opens_a_cell_closes_it_and_comes_back(browser):
+def test_a_cell_can_be_opened_and_closed_with_the_keyboard(browser):
     from selenium.webdriver.common.keys import Keys
 
     cell = browser.find_element("css selector", '.cell[data-table="fixed_splits"]')
@@ -224,7 +208,7 @@ def test_the_keyboard_moves_between_the_trials_of_a_search(browser):
     assert after.startswith("Trial ") and after != before
 
 
-def test_an_opened_claim_has_the_whole_width_and_cuts_nothing_off(browser):
+def test_an_opened_claim_has_the_full_width_and_is_not_cut_off(browser):
     measured = browser.execute_script(
         """
         const claim = document.querySelector("#C1"), before = claim.clientWidth;
@@ -236,8 +220,8 @@ def test_an_opened_claim_has_the_whole_width_and_cuts_nothing_off(browser):
         return found;
         """
     )
-    before, width, room, needed, given = measured
-    assert before < width and room - width < 10
+    before, width, available, needed, given = measured
+    assert before < width and available - width < 10
     assert needed <= given
 
 
@@ -267,13 +251,11 @@ def test_no_text_is_smaller_than_13_pixels(browser):
 
 
 def test_learning_rates_have_a_log_axis(browser):
-    browser.execute_script(
-        "const s = document.querySelector('#search-parameter'); s.value = 'lr'; s.dispatchEvent(new Event('change'))"
-    )
+    set_value(browser, "#search-parameter", "lr", "change")
     assert "lr (log axis)" in browser.find_element("id", "search-scatter").text
 
 
-def test_cells_of_every_table_find_rows(browser):
+def test_cells_of_every_table_show_rows(browser):
     empty = browser.execute_script(
         """
         const bad = [];
@@ -292,22 +274,20 @@ def test_cells_of_every_table_find_rows(browser):
     assert empty == []
 
 
-def test_search_plots_answer_to_their_controls(browser):
+def test_search_plots_react_to_their_controls(browser):
     def count():
         return len(browser.find_elements("css selector", "#search-scatter circle"))
 
     before = count()
     assert before > 10
-    browser.execute_script(
-        "const s = document.querySelector('#search-share'); s.value = 20; s.dispatchEvent(new Event('input'))"
-    )
+    set_value(browser, "#search-share", 20, "input")
     assert 0 < count() < before
     browser.execute_script("document.querySelector('#search-scatter circle').dispatchEvent(new Event('mouseenter'))")
     assert browser.find_element("id", "search-trial").text.startswith("Trial ")
     assert browser.find_elements("css selector", "#search-parallel path.on")
 
 
-def test_dark_and_light_follow_the_system_and_the_button(browser):
+def test_the_theme_follows_the_system_and_the_button(browser):
     def background():
         return browser.execute_script("return getComputedStyle(document.body).backgroundColor")
 
@@ -323,7 +303,7 @@ def test_dark_and_light_follow_the_system_and_the_button(browser):
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280, 1920])
-def test_no_width_scrolls_sideways(browser, width):
+def test_the_page_never_scrolls_horizontally(browser, width):
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     wait(browser, lambda: browser.execute_script("return window.innerWidth") == width, f"no window {width} wide")
@@ -331,9 +311,9 @@ def test_no_width_scrolls_sideways(browser, width):
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_figures_change_their_ink_with_the_theme(page, browser):
-    """Figures drawn in the known ink and without a background; the page replaces that ink, and no other colour."""
-    inks = browser.execute_script(
+def test_figures_change_their_text_color_with_the_theme(page, browser):
+    """The page replaces the text color of the figures and no other color."""
+    light, dark, again = browser.execute_script(
         """
         const read = () => [...document.querySelectorAll(".picture.themed img")].map((image) => image.src);
         const light = read();
@@ -343,12 +323,11 @@ def test_figures_change_their_ink_with_the_theme(page, browser):
         return [light, dark, read()];
         """
     )
-    light, dark, again = inks
-    drawn_in_ink = [path for path in (page.parent / "figures").glob("*.svg") if "#333333" in path.read_text()]
-    assert light == again and len(light) == len(drawn_in_ink)
+    themed = [path for path in (page.parent / "figures").glob("*.svg") if "#333333" in path.read_text()]
+    assert light == again and len(light) == len(themed)
     assert all("%23333333" not in source for source in dark)
     assert [source.replace("%23333333", "%23d9dde0") for source in light] == dark
 
 
-def test_nothing_was_logged_in_the_end(browser):
+def test_no_test_above_caused_a_console_message(browser):
     assert browser.get_log("browser") == []

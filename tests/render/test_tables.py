@@ -1,12 +1,12 @@
-"""Tables: what a cell shows, what it leaves empty, and the four files."""
+"""Tables: the content of cells, missing values, and the output formats."""
 
 import csv
 import json
 
-import made_up
 import pandas as pd
 import pytest
-from made_up import exact_sample, rows
+import synthetic_results as synthetic
+from synthetic_results import exact_sample, rows
 
 from cgnn.__main__ import main
 from cgnn.analysis.rows import records
@@ -31,7 +31,7 @@ from cgnn.render.tables import (
     split_rules,
 )
 
-PRINTED = load_reported(made_up.REPORTED)
+PRINTED = load_reported(synthetic.REPORTED)
 
 
 def written(tmp_path, frame, name="runs.csv"):
@@ -50,20 +50,20 @@ def cell_of(table, row, column, group=None):
 
 
 def fixed(tmp_path, *parts):
-    return fixed_splits.build(summarised(tmp_path, *parts), made_up.REPORTED)
+    return fixed_splits.build(summarised(tmp_path, *parts), synthetic.REPORTED)
 
 
-def test_a_dataset_has_one_line_with_ours_and_the_papers(tmp_path):
+def test_a_dataset_has_one_column_for_our_value_and_one_for_the_papers(tmp_path):
     table = fixed(tmp_path, rows("cora", "cgnn", exact_sample(82.5, 1.0, 10)))
     ours, paper = cell_of(table, "CGNN", "Cora, ours"), cell_of(table, "CGNN", "Cora, paper")
     assert (ours.text, ours.under) == ("82.5 ± 1.0", ()) and (paper.text, paper.under) == ("84.2 ± 1.0", ())
     assert ours.numbers["difference"] == pytest.approx(-1.7)
     assert (ours.numbers["difference_low"], ours.numbers["difference_high"]) == pytest.approx((-2.64, -0.76), abs=0.01)
     assert "10 seeds" in table.caption
-    assert table.columns == ("Cora, ours", "Cora, paper")  # nothing of datasets that were not run
+    assert table.columns == ("Cora, ours", "Cora, paper")  # no column for datasets that were not run
 
 
-def test_a_graph_that_is_not_the_papers_has_no_column_of_the_paper(tmp_path):
+def test_a_graph_that_is_not_in_the_paper_has_no_column_of_the_paper(tmp_path):
     table = fixed(tmp_path, rows("my_graph", "cgnn", exact_sample(82.5, 1.0, 10)))
     assert table.columns == ("my graph",)
     assert "paper" not in table.caption
@@ -71,7 +71,7 @@ def test_a_graph_that_is_not_the_papers_has_no_column_of_the_paper(tmp_path):
     assert mixed.columns == ("Cora, ours", "Cora, paper", "my graph, ours")
 
 
-def test_models_beyond_the_paper_have_a_block_of_their_own(tmp_path):
+def test_models_beyond_the_paper_are_in_a_separate_group(tmp_path):
     near = rows("cora", "cgnn", exact_sample(82.5, 1.0, 10)), rows("cora", "appnp", exact_sample(90.0, 1.0, 10, 1))
     table = fixed(tmp_path, *near)
     assert table.groups[-1].endswith("models beyond the paper")
@@ -79,7 +79,7 @@ def test_models_beyond_the_paper_have_a_block_of_their_own(tmp_path):
     assert not cell_of(table, "APPNP", "Cora, ours").bold  # the best is marked among the paper's models
 
 
-def test_best_is_bold_only_where_it_differs_from_the_next(tmp_path):
+def test_the_best_value_is_bold_only_if_it_differs_from_the_next(tmp_path):
     near = [rows("cora", "cgnn", exact_sample(82.5, 1.0, 10)), rows("cora", "gcn", exact_sample(82.3, 1.0, 10, 1))]
     far = [
         rows("citeseer", "cgnn", exact_sample(72.5, 0.5, 10)),
@@ -91,17 +91,17 @@ def test_best_is_bold_only_where_it_differs_from_the_next(tmp_path):
     assert not cell_of(table, "GCN", "Citeseer, ours").bold
 
 
-def test_a_lead_that_only_pairing_shows_is_bold_on_random_splits(tmp_path):
+def test_a_difference_that_is_significant_only_in_pairs_is_bold_on_random_splits(tmp_path):
     base = exact_sample(80.0, 3.0, 15)
     summary = summarised(
         tmp_path,
         rows("cora", "gcn", base, split_kind="random"),
         rows("cora", "cgnn", [v + 0.5 + 0.01 * i for i, v in enumerate(base)], split_kind="random"),
     )
-    assert cell_of(random_splits.build(summary, made_up.REPORTED), "CGNN", "Cora, ours").bold
+    assert cell_of(random_splits.build(summary, synthetic.REPORTED), "CGNN", "Cora, ours").bold
 
 
-def test_missing_cells_say_why(tmp_path):
+def test_missing_cells_state_the_reason(tmp_path):
     table = fixed(
         tmp_path,
         rows("cora", "cgnn", [80.0, 81.0, None]),
@@ -116,14 +116,14 @@ def test_missing_cells_say_why(tmp_path):
     assert "1 diverged" in cell_of(table, "CGNN", "Cora, ours").under
 
 
-def test_partial_nell_is_shown_beside_the_paper_but_never_compared(tmp_path):
+def test_partial_nell_is_shown_next_to_the_paper_but_not_compared(tmp_path):
     table = fixed(tmp_path, rows("nell_partial", "cgnn", exact_sample(60.0, 1.0, 5)))
     assert cell_of(table, "CGNN", "NELL (partial labels), paper").text == "65.4 ± 1.0"
     assert "difference" not in cell_of(table, "CGNN", "NELL (partial labels), ours").numbers
     assert any("no difference" in note for note in table.notes)
 
 
-def test_each_protocol_is_a_block_of_its_own(tmp_path):
+def test_each_protocol_is_a_separate_group(tmp_path):
     table = fixed(
         tmp_path,
         rows("cora", "cgnn", [80.0, 81.0], source="search"),
@@ -134,8 +134,8 @@ def test_each_protocol_is_a_block_of_its_own(tmp_path):
     assert cell_of(table, "CGNN", "Cora, ours", table.groups[0]).numbers["value"] == 80.5
 
 
-def test_a_cells_keys_find_exactly_its_rows(tmp_path):
-    frame = made_up.runs(("cora",), seeds=3, splits=3)
+def test_the_keys_of_a_cell_select_exactly_its_rows(tmp_path):
+    frame = synthetic.runs(("cora",), seeds=3, splits=3)
     table = fixed(tmp_path, frame)
     for row in table.rows:
         cell = row.cells["Cora, ours"]
@@ -146,15 +146,15 @@ def test_a_cells_keys_find_exactly_its_rows(tmp_path):
         assert chosen["test_accuracy"].mean() == pytest.approx(cell.numbers["value"])
 
 
-def test_residual_depths_are_next_to_the_papers(tmp_path):
+def test_residual_depths_are_shown_next_to_the_papers(tmp_path):
     parts = [rows("cora", "gcn_residual", exact_sample(77.0, 1.0, 10), layers=n, variant=f"layers-{n}") for n in (2, 4)]
-    table = gcn_residual.build(summarised(tmp_path, *parts), made_up.REPORTED)
+    table = gcn_residual.build(summarised(tmp_path, *parts), synthetic.REPORTED)
     assert [row.label for row in table.rows] == ["2 layers", "4 layers"]  # no row that was not run
     assert cell_of(table, "4 layers", "Cora, paper").text == "77.3 ± 2.0"
     assert cell_of(table, "4 layers", "Cora, ours").numbers["difference"] == pytest.approx(-0.3)
 
 
-def test_the_fidelity_table_takes_whole_presets_from_the_runs_and_names_what_reaches_the_published_number(tmp_path):
+def test_the_fidelity_table_compares_switches_with_the_preset_rows_of_the_runs(tmp_path):
     seeds = exact_sample(0.0, 0.8, 10)
     runs = pd.concat(
         [
@@ -166,7 +166,7 @@ def test_the_fidelity_table_takes_whole_presets_from_the_runs_and_names_what_rea
     flipped = rows(
         "cora", "cgnn", [84.1 + s for s in seeds], variant="x", fidelity=preset("released", alpha="tabulated")
     )
-    table = fidelity.build(written(tmp_path, flipped, "f.csv"), written(tmp_path, runs), made_up.REPORTED)
+    table = fidelity.build(written(tmp_path, flipped, "f.csv"), written(tmp_path, runs), synthetic.REPORTED)
     group = "CGNN"
     assert cell_of(table, fidelity.PUBLISHED, "Cora, ours", group).text == "84.2 ± 1.0"
     base = cell_of(table, "released code, no switch changed", "Cora, ours", group)
@@ -174,7 +174,7 @@ def test_the_fidelity_table_takes_whole_presets_from_the_runs_and_names_what_rea
     assert (base.file, base.where["variant"], base.where["preset"]) == ("runs", "", "released")
     assert cell_of(table, "printed equations, all switches changed", "Cora, Δ", group).text == "−2.0 [−2.0, −2.0]"
     assert cell_of(table, "α starts at the tabulated value", "Cora, ours", group).bold
-    # Paired by seed, so that their noise cancels.
+    # The runs are paired by seed, so that their noise cancels.
     assert cell_of(table, "α starts at the tabulated value", "Cora, Δ", group).text == "+2.1 [+2.1, +2.1]"
     assert "α starts at the tabulated value" in table.notes[0]
     oracle = [row for row in table.rows if row.label.startswith("oracle")]
@@ -185,20 +185,20 @@ def test_repeated_rows_of_a_preset_are_not_shown_twice(tmp_path):
     """Result files of earlier versions repeat them in fidelity.csv."""
     values = exact_sample(82.0, 0.8, 10)
     runs, repeated = rows("cora", "cgnn", values), rows("cora", "cgnn", values, variant="released")
-    table = fidelity.build(written(tmp_path, repeated, "f.csv"), written(tmp_path, runs), made_up.REPORTED)
+    table = fidelity.build(written(tmp_path, repeated, "f.csv"), written(tmp_path, runs), synthetic.REPORTED)
     assert [row.label for row in table.rows].count("released code, no switch changed") == 1
 
 
-def test_hyperparameters_show_ours_above_the_papers(tmp_path):
+def test_our_hyperparameters_are_shown_above_the_papers(tmp_path):
     frame = rows("cora", "cgnn", [80.0, 81.0], source="search", lr=3.21e-3, t1=14.4)
-    trials = written(tmp_path, made_up.trials(("cora",), count=5), "trials.csv")
-    table = hyperparameters.build(written(tmp_path, frame), made_up.REPORTED, trials)
+    trials = written(tmp_path, synthetic.trials(("cora",), count=5), "trials.csv")
+    table = hyperparameters.build(written(tmp_path, frame), synthetic.REPORTED, trials)
     assert cell_of(table, "CGNN, fixed", "lr").text == "3.21e−3"
     assert cell_of(table, "CGNN, fixed: paper", "lr").text == "4.70e−3"
     assert "5 trials" in table.caption
 
 
-def test_like_for_like_needs_all_propagations_and_gives_differences_from_the_continuous_model(tmp_path):
+def test_the_propagation_table_needs_all_models_and_shows_differences_from_the_continuous_one(tmp_path):
     base = exact_sample(80.0, 3.0, 15)
     parts = [
         rows("cora", "cgnn", base, split_kind="random"),
@@ -211,22 +211,22 @@ def test_like_for_like_needs_all_propagations_and_gives_differences_from_the_con
     assert changes == ["", "−1.0 [−1.0, −1.0]", "+0.5 [+0.5, +0.5]"]  # paired by split
 
 
-def test_rules_of_random_splits_stand_side_by_side(tmp_path):
+def test_rules_of_random_splits_are_shown_side_by_side(tmp_path):
     parts = [rows("cora", "gcn", exact_sample(79.7, 1.2, 15), split_kind="random")]
-    assert split_rules.build(summarised(tmp_path, *parts), made_up.REPORTED).rows == ()
+    assert split_rules.build(summarised(tmp_path, *parts), synthetic.REPORTED).rows == ()
     parts.append(rows("cora", "gcn", exact_sample(80.6, 1.6, 15), split_kind="component"))
-    (row,) = split_rules.build(summarised(tmp_path, *parts), made_up.REPORTED).rows
+    (row,) = split_rules.build(summarised(tmp_path, *parts), synthetic.REPORTED).rows
     assert [cell.text for cell in row.cells.values()] == ["80.9 ± 1.1", "79.7 ± 1.2", "80.6 ± 1.6"]
 
 
-def test_the_running_time_has_one_source_and_one_denominator(results):
-    table = running_time.build(results / "profiles.csv", made_up.REPORTED, results / "bench.json")
+def test_running_times_come_from_one_source_and_are_relative_to_gcn(results):
+    table = running_time.build(results / "profiles.csv", synthetic.REPORTED, results / "bench.json")
     assert cell_of(table, "CGNN, released", "ours, times GCN").numbers["value"] == pytest.approx(1200 / 9)
     assert cell_of(table, "CGNN, released", "paper, times GCN").text == "55.9"
     assert cell_of(table, "CGNN, exact", "paper, seconds").text == ""
 
 
-def test_table_1_leaves_out_the_papers_columns_for_other_graphs():
+def test_table_1_omits_the_papers_columns_for_other_graphs():
     graph = generate("my_graph", Parameters())
     table = datasets.table_of([graph], PRINTED)
     assert table.columns == ("Nodes", "Edges", "Features", "Classes", "Label rate")
@@ -234,7 +234,7 @@ def test_table_1_leaves_out_the_papers_columns_for_other_graphs():
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_table_is_written_in_all_formats_and_agrees_with_itself(finished, name):
+def test_every_table_is_written_in_all_formats_that_agree(finished, name):
     paths = {suffix: finished / "tables" / f"{name}.{suffix}" for suffix in TABLE_FORMATS}
     assert all(path.stat().st_size > 0 for path in paths.values())
     content = json.loads(paths["json"].read_text())
@@ -242,47 +242,32 @@ def test_every_table_is_written_in_all_formats_and_agrees_with_itself(finished, 
         records = list(csv.DictReader(stream))
     assert len(records) == len(content["rows"]) * len(content["columns"])  # one per cell
     assert paths["tex"].read_text().count(r"\toprule") == 1
-    # Every cell of a LaTeX row: as many separators as columns.
+    # Every row has as many separators as there are columns.
     for line in paths["tex"].read_text().splitlines():
         if line.endswith(r"\\") and not line.startswith(r"\multicolumn"):
             assert line.replace(r"\&", "").count("&") == len(content["columns"])
     assert content["caption"] in paths["md"].read_text()
 
 
-def test_each_format_escapes_what_it_would_misread():
+def test_each_format_escapes_its_special_characters():
     assert latex.escape("50 % of a_b & α ± 1") == r"50 \% of a\_b \& $\alpha$ $\pm$ 1"
     assert markdown.escape("a|b *c* <d> `e`") == r"a\|b \*c\* \<d\> \`e\`"
 
 
-def test_tables_without_rows_are_left_out(tmp_path):
+def test_tables_without_rows_are_omitted(tmp_path):
     write_table(Table("speed", "Speed", "Not measured.", "", (), ()), tmp_path / "tables" / "speed")
     assert load_tables(tmp_path) == {}
 
 
-def test_an_unknown_table_and_a_missing_input_are_named(tmp_path, capsys):
+def test_the_error_names_an_unknown_table_or_a_missing_input(tmp_path, capsys):
     assert main(["table", "fixd_splits", "--out", str(tmp_path / "x")]) == 2
     assert "expected one of datasets, fixed_splits" in capsys.readouterr().err
-    assert (
-        main(
-            [
-                "table",
-                "fixed_splits",
-                "--results",
-                str(tmp_path),
-                "--reported",
-                str(made_up.REPORTED),
-                "--out",
-                str(tmp_path / "x"),
-            ]
-        )
-        == 2
-    )
+    options = ["--results", str(tmp_path), "--reported", str(synthetic.REPORTED), "--out", str(tmp_path / "x")]
+    assert main(["table", "fixed_splits", *options]) == 2
     assert "summary.csv" in capsys.readouterr().err
 
 
-def test_without_a_benchmark_the_speed_table_says_so(tmp_path):
-    assert main(["table", "speed", "--bench", str(tmp_path / "none.json"), "--out", str(tmp_path / "speed")]) in (
-        0,
-        None,
-    )
+def test_the_speed_table_without_a_benchmark_says_not_measured(tmp_path):
+    options = ["--bench", str(tmp_path / "none.json"), "--out", str(tmp_path / "speed")]
+    assert main(["table", "speed", *options]) in (0, None)
     assert "Not measured" in (tmp_path / "speed.md").read_text()

@@ -1,11 +1,11 @@
-# Sourced by up.sh and down.sh: where the test cluster lives and how its daemons are recognised.
-CONF_LINK=/etc/slurm/slurm.conf   # the job step drops SLURM_CONF, so Slurm must find its file at the default place
+# Sourced by up.sh and down.sh: the paths of the test cluster and functions to find its daemons.
+CONF_LINK=/etc/slurm/slurm.conf   # job steps drop SLURM_CONF, so Slurm must find its file at the default path
 DEFAULT_PREFIX=${TMPDIR:-/tmp}/cgnn-slurm
 
 say() { printf 'slurm: %s\n' "$*"; }
 fail() { printf 'slurm: %s\n' "$*" >&2; exit 1; }
 
-# Only a process that still bears the daemon's name is ours: a pid may have been given to another since.
+# The PID may have been reused, so the process must also have the name of the daemon.
 running() { # running PIDFILE NAME
   local pid
   pid=$(cat "$1" 2>/dev/null) && [ -n "$pid" ] && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = "$2" ]

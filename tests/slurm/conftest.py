@@ -1,4 +1,4 @@
-"""A real one-node Slurm for these tests, and copies of the project to run on it."""
+"""A real one-node Slurm cluster for these tests, and copies of the project to run on it."""
 
 import fcntl
 import os
@@ -29,11 +29,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Path]:
-    """The folder of a cluster that is up. All workers share it; the last one to end takes it down."""
+    """The folder of a running cluster. All workers share it; the last one to end stops it."""
     if os.getuid() != 0:
-        pytest.skip("a Slurm of one's own needs root")
+        pytest.skip("starting a Slurm cluster needs root")
     if not Path("/etc/debian_version").is_file():
-        pytest.skip("the test cluster is made of Debian's packages, and this is no Debian")
+        pytest.skip("the test cluster needs Debian's packages, and this system is not Debian")
     missing = [name for name in ("munged", "slurmctld", "slurmd", "slurmdbd", "mariadbd") if not shutil.which(name)]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}; sudo tests/slurm/up.sh installs them")
@@ -46,7 +46,7 @@ def cluster() -> Iterator[Path]:
         up = subprocess.run([HERE / "up.sh"], env=environment, capture_output=True, text=True)
         if up.returncode != 0:
             subprocess.run([HERE / "down.sh"], env=environment)
-            pytest.fail(f"the cluster does not come up:\n{up.stdout}{up.stderr}")
+            pytest.fail(f"the cluster does not start:\n{up.stdout}{up.stderr}")
         if not by_hand:
             (PREFIX / "by-tests").touch()
         fcntl.flock(starting, fcntl.LOCK_UN)
@@ -70,7 +70,7 @@ class Project:
         return [sys.executable, "-m", "snakemake", *arguments, "--configfile", "test.yaml"]
 
     def on_slurm(self, *arguments: str) -> list[str]:
-        # The first look after 2 s: a user waits 20 s so as not to trouble a busy controller.
+        # Check the status after 2 s instead of the default, which is longer to spare a busy controller.
         quick = "--slurm-init-seconds-before-status-checks", "2"
         return self.snakemake(*arguments, "--profile", "workflow/profiles/slurm", *quick)
 
@@ -84,7 +84,7 @@ class Project:
 
     def start(self, command: list[str]) -> subprocess.Popen:
         with open(self.folder / "output.log", "w") as log:
-            # In a separate session: snakemake may signal its whole process group, which would be the tests'.
+            # A separate session, because snakemake may signal its whole process group, which includes pytest.
             process = subprocess.Popen(
                 command,
                 cwd=self.folder,
@@ -92,14 +92,14 @@ class Project:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                # Tests started in the background ignore Ctrl-C, and so would what they start.
+                # Tests that run in the background ignore SIGINT, and child processes inherit that.
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
         self.started.append(process)
         return process
 
     def finish(self, process: subprocess.Popen, timeout: float = 500) -> str:
-        """Wait for a started snakemake; its output."""
+        """Wait for a snakemake that was started, and return its output."""
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -109,7 +109,7 @@ class Project:
         return output
 
     def results(self) -> dict[str, str]:
-        """Every row that a job wrote, without the times, by file."""
+        """The content of every file of rows that a job wrote, without the times."""
         top = self.folder / "results" / "test"
         files = [
             path for kind in ("runs", "search") for path in (top / kind).rglob("*") if path.suffix in (".csv", ".yaml")
@@ -119,7 +119,7 @@ class Project:
         }
 
     def trainings(self) -> list[dict[str, str]]:
-        """The environments of the `cgnn train` processes that run for this project on the cluster now."""
+        """The environments of the `cgnn train` processes of this project that run on the cluster now."""
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
@@ -128,7 +128,7 @@ class Project:
                     continue
                 words = (process / "environ").read_bytes().decode(errors="replace").split("\0")
             except OSError:
-                continue  # it ended meanwhile
+                continue  # the process has ended
             environment = dict(word.split("=", 1) for word in words if "=" in word)
             if "SLURM_JOB_ID" in environment:
                 found.append(environment)
@@ -141,17 +141,17 @@ class Project:
             if running := self.trainings():
                 return running[0]
             time.sleep(0.1)
-        raise AssertionError("no training came to run:\n" + (self.folder / "output.log").read_text()[-8000:])
+        raise AssertionError("no training was started:\n" + (self.folder / "output.log").read_text()[-8000:])
 
 
 def _environment() -> dict[str, str]:
-    # A test runner's own threads and paths have no place in what is tested.
+    # The test must not depend on the threads and paths of the test runner.
     return {**os.environ, "OMP_NUM_THREADS": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
 @pytest.fixture(scope="session")
 def copy_project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[dict], Project]]:
-    """``copy_project(config)`` is a fresh copy of the project, with that config laid over its own."""
+    """``copy_project(config)`` is a fresh copy of the project, with that config as an overlay."""
 
     copies: list[Project] = []
 
@@ -168,14 +168,14 @@ def copy_project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
 
     yield copy
     for process in (process for project in copies for process in project.started):
-        if process.poll() is None:  # its test failed: Ctrl-C has snakemake cancel its jobs
+        if process.poll() is None:  # its test failed; SIGINT makes snakemake cancel its jobs
             process.send_signal(signal.SIGINT)
             process.wait(60)
 
 
 @pytest.fixture(scope="session")
 def local_results(copy_project: Callable[[dict], Project]) -> Callable[[dict, str], dict[str, str]]:
-    """What an undisturbed run of that config and target on this machine, without Slurm, gives."""
+    """The results of an uninterrupted run of that config and target on this machine, without Slurm."""
     known: dict[str, dict[str, str]] = {}
 
     def get(config: dict, *targets: str) -> dict[str, str]:

@@ -18,7 +18,7 @@ for daemon in slurmd slurmctld slurmdbd mariadbd munged; do
   if running "$file" "$daemon"; then
     kill -TERM "$(cat "$file")"
     gone() { ! running "$file" "$daemon"; }
-    within 15 gone || { say "$daemon did not end when asked; killed"; kill -KILL "$(cat "$file")"; }
+    within 15 gone || { say "$daemon did not stop after SIGTERM and is killed"; kill -KILL "$(cat "$file")"; }
   fi
   rm -f "$file"
 done

@@ -1,7 +1,7 @@
-"""The real DAG on a real Slurm: it completes in spite of failures of its jobs, with the results of a local run.
+"""The workflow on a real Slurm cluster: it completes although jobs fail, with the results of a local run.
 
-The first two run in CI: sbatch, GPUs, scancel. The others run with ``pytest -m slurm_full tests/slurm``. All of them
-skip where no test cluster can be brought up (root and Debian's Slurm packages), and say so.
+The first two tests (sbatch, GPUs, scancel) run in CI. The others run with ``pytest -m slurm_full tests/slurm``. All of
+them are skipped, with the reason, if no test cluster can be started: it needs root and Debian's Slurm packages.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ SMALL = {
     "jobs": {"replicas_per_job": 2, "search_workers": 1},
 }
 
-# Every kind of job, and all that is made of their rows.
+# Every kind of job, and all tables, figures and pages made from their rows.
 WHOLE = SMALL | {
     "sweeps": {
         "datasets": ["synthetic"], "seeds": 1, "epochs": {"default": 2},
@@ -64,7 +64,7 @@ WHOLE = SMALL | {
 
 
 def long(replicas: int, epochs: int) -> dict:
-    """One job that trains long enough to be disturbed."""
+    """One job that trains long enough to be interrupted."""
     return SMALL | {
         "protocol": SMALL["protocol"] | {"seeds": replicas, "epochs": epochs},
         "experiments": OFF | {"main": {"models": ["cgnn"], "splits": ["fixed"], "hyperparameters": "published"}},
@@ -73,7 +73,7 @@ def long(replicas: int, epochs: int) -> dict:
 
 
 def jobs_of(project, **columns: str) -> list[dict[str, str]]:
-    """The jobs that sacct knows of this project, oldest first, with the wanted columns."""
+    """The jobs of this project that sacct lists, oldest first, with the requested columns."""
     names = {"job": "JobID", "state": "State", "partition": "Partition", "folder": "WorkDir", **columns}
     command = ["sacct", "-X", "-P", "-n", "-S", "now-1hour", "-o", ",".join(names.values())]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
@@ -82,7 +82,7 @@ def jobs_of(project, **columns: str) -> list[dict[str, str]]:
 
 
 def ended_jobs(project, **columns: str) -> list[dict[str, str]]:
-    """The same once sacct has heard of their ends, a moment after squeue."""
+    """The same, once sacct reports that they have ended, which is shortly after squeue does."""
     wait_until(lambda: not {job["state"] for job in jobs_of(project)} & {"PENDING", "RUNNING", "COMPLETING"}, 60)
     return jobs_of(project, **columns)
 
@@ -104,12 +104,12 @@ def drained_node(cluster):
     """Jobs wait until the test resumes the node."""
     set_node("DRAIN")
     yield
-    with contextlib.suppress(subprocess.CalledProcessError):  # it is resumed already
+    with contextlib.suppress(subprocess.CalledProcessError):  # the test has already resumed it
         set_node("RESUME")
 
 
 def put_first(project, lines: str) -> None:
-    """Have every ``python -m cgnn`` of this copy do something first. The file has no part in any fingerprint."""
+    """Make every ``python -m cgnn`` of this copy run these lines first. No fingerprint depends on the file."""
     main = project.folder / "cgnn" / "__main__.py"
     main.write_text(f"{lines}\n{main.read_text()}")
 
@@ -121,10 +121,7 @@ def test_the_dag_runs_through_sbatch_with_the_results_of_a_local_run(copy_projec
     project.finish(process)
     assert project.results() == local_results(SMALL, "runs")
     jobs = ended_jobs(project, comment="Comment", account="Account", tres="AllocTRES")
-    assert [job["comment"].split("_wildcards")[0] for job in jobs] == [
-        "rule_search_hyperparameters",
-        "rule_train",
-    ]
+    assert [job["comment"].split("_wildcards")[0] for job in jobs] == ["rule_search_hyperparameters", "rule_train"]
     assert {job["state"] for job in jobs} == {"COMPLETED"}
     assert {job["account"] for job in jobs} == {"paper"}
     # Each job requested a GPU in the right partition, and the training could see one.
@@ -133,10 +130,10 @@ def test_the_dag_runs_through_sbatch_with_the_results_of_a_local_run(copy_projec
     assert training["CUDA_VISIBLE_DEVICES"] in ("0", "1")
 
 
-def test_a_cancelled_training_comes_back_and_keeps_its_finished_replicas(copy_project, local_results):
+def test_a_cancelled_training_is_retried_and_keeps_its_finished_replicas(copy_project, local_results):
     config = long(replicas=8, epochs=300)
     project = copy_project(config)
-    # The other way to ask for a GPU, in passing.
+    # This run also tests the other way to request a GPU.
     process = project.start(project.on_slurm("runs", "--config", "jobs={gpu_request: gres, gpu_partition: gpu}"))
     training = project.wait_for_training(process)
     assert training["CUDA_VISIBLE_DEVICES"] in ("0", "1")
@@ -157,7 +154,7 @@ def test_a_cancelled_training_comes_back_and_keeps_its_finished_replicas(copy_pr
 
 @pytest.mark.slurm_full
 @pytest.mark.timeout(900)
-def test_a_job_over_its_time_limit_comes_back_with_more_time_and_memory(copy_project, local_results):
+def test_a_job_over_its_time_limit_is_retried_with_more_time_and_memory(copy_project, local_results):
     config = long(replicas=2, epochs=5)
     project = copy_project(config)
     put_first(
@@ -179,7 +176,7 @@ def test_a_job_over_its_time_limit_comes_back_with_more_time_and_memory(copy_pro
 
 @pytest.mark.slurm_full
 @pytest.mark.timeout(900)
-def test_a_run_waits_for_a_drained_node_and_goes_on_when_it_is_resumed(copy_project, local_results, drained_node):
+def test_a_run_waits_for_a_drained_node_and_continues_when_it_is_resumed(copy_project, local_results, drained_node):
     config = long(replicas=8, epochs=100)
     project = copy_project(config)
     process = project.start(project.on_slurm("runs"))
@@ -188,7 +185,7 @@ def test_a_run_waits_for_a_drained_node_and_goes_on_when_it_is_resumed(copy_proj
     assert [job["state"] for job in jobs_of(project)] == ["PENDING"]
     set_node("RESUME")
     project.wait_for_training(process)
-    set_node("DRAIN")  # what runs may end
+    set_node("DRAIN")  # running jobs may finish
     project.finish(process)
     assert project.results() == local_results(config, "runs")
     assert [job["state"] for job in ended_jobs(project)] == ["COMPLETED"]
@@ -214,7 +211,7 @@ def test_a_run_survives_a_restart_of_slurmctld(cluster, copy_project, local_resu
 
 @pytest.mark.slurm_full
 @pytest.mark.timeout(900)
-def test_ctrl_c_cancels_the_jobs_and_the_same_command_goes_on(copy_project, local_results):
+def test_ctrl_c_cancels_the_jobs_and_the_same_command_resumes(copy_project, local_results):
     config = long(replicas=8, epochs=100)
     project = copy_project(config)
     process = project.start(project.on_slurm("runs"))
@@ -228,7 +225,7 @@ def test_ctrl_c_cancels_the_jobs_and_the_same_command_goes_on(copy_project, loca
 
 @pytest.mark.slurm_full
 @pytest.mark.timeout(900)
-def test_a_killed_snakemake_leaves_orphans_that_its_run_id_cancels(copy_project, local_results):
+def test_jobs_of_a_killed_snakemake_can_be_cancelled_by_its_run_id(copy_project, local_results):
     config = long(replicas=8, epochs=300)
     project = copy_project(config)
     process = project.start(project.on_slurm("runs"))
@@ -250,12 +247,7 @@ def test_editing_the_project_while_jobs_wait_does_not_change_what_they_run(copy_
     project = copy_project(SMALL)
     process = project.start(project.on_slurm("runs"))
     wait_until(lambda: jobs_of(project))
-    for file in (
-        "cgnn/cli/train.py",
-        "cgnn/cli/search.py",
-        "cgnn/training/replicas.py",
-        "workflow/rules/train.smk",
-    ):
+    for file in ("cgnn/cli/train.py", "cgnn/cli/search.py", "cgnn/training/replicas.py", "workflow/rules/train.smk"):
         (project.folder / file).write_text("raise RuntimeError('this file was edited')\n")
     for file in ("config.yaml", "test.yaml"):
         text = (project.folder / file).read_text()
@@ -268,7 +260,7 @@ def test_editing_the_project_while_jobs_wait_does_not_change_what_they_run(copy_
 @pytest.mark.slurm_full
 @pytest.mark.timeout(900)
 def test_jobs_need_no_network_and_no_data_source(copy_project, mirror):
-    """Real data, and jobs in a separate network namespace without even a loopback."""
+    """Real data, and jobs in a separate network namespace without a loopback interface."""
     config = SMALL | {"datasets": {"citeseer": False, "pubmed": False}}
     project = copy_project(config)
     put_first(
@@ -294,14 +286,8 @@ def test_the_whole_dag_completes_on_the_cluster_and_leaves_nothing_to_do(copy_pr
     jobs = ended_jobs(project, comment="Comment", cpus="AllocCPUS")
     assert {job["state"] for job in jobs} == {"COMPLETED"}
     rules = {job["comment"].removeprefix("rule_").split("_wildcards")[0]: job for job in jobs}
-    assert not rules.keys() & {
-        "fetch_dataset",
-        "make_split",
-        "collect_rows",
-        "build_table",
-        "draw_figure",
-        "compile_paper",
-    }
+    local = {"fetch_dataset", "make_split", "collect_rows", "build_table", "draw_figure", "compile_paper"}
+    assert not rules.keys() & local
     assert rules["measure_convergence"]["partition"] == "main"  # it neither needs nor requests a GPU
     assert int(rules["measure_profile"]["cpus"]) == os.cpu_count()  # the only job on its node
     assert "Nothing to be done" in project.run(project.snakemake("--cores", "1"))

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# A real one-node Slurm on this machine, from Debian's packages, without systemd, on loopback only.
+# Start a real one-node Slurm cluster on this machine, from Debian's packages, without systemd, on loopback only.
 #
-#   sudo tests/slurm/up.sh          bring it up; does nothing where it is up already
+#   sudo tests/slurm/up.sh          start it; does nothing if it is already running
 #   sudo tests/slurm/down.sh        cancel its jobs and stop its daemons
 #
 #   PREFIX   directory of its state and logs (default: $TMPDIR/cgnn-slurm)
-#   CPUS     CPUs the node says it has (default: those of the machine)
-#   MEMORY   MiB the node says it has (default: 16000)
-#   GPUS     number of pretended GPUs (default: 2)
+#   CPUS     number of CPUs of the node (default: that of the machine)
+#   MEMORY   memory of the node in MiB (default: 16000)
+#   GPUS     number of fake GPUs (default: 2)
 #
 # Partitions `main` and `gpu`, account `paper`, accounting in a private MariaDB so that `sacct` answers.
-# The GPUs are character devices like /dev/null: Slurm counts, assigns and announces them, nothing computes.
+# The GPUs are character devices like /dev/null: Slurm counts and assigns them, but they compute nothing.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 [ "$(id -u)" = 0 ] || fail "needs root: it starts munged, slurmctld and slurmd and writes $CONF_LINK"
-command -v apt-get >/dev/null && [ -e /etc/debian_version ] || fail "needs Debian or a child of it (apt-get)"
+command -v apt-get >/dev/null && [ -e /etc/debian_version ] || fail "needs Debian or a derivative (apt-get)"
 
 PREFIX=${PREFIX:-$DEFAULT_PREFIX}
-CPUS=${CPUS:-$(nproc --all)}  # --all: plain nproc heeds OMP_NUM_THREADS
+CPUS=${CPUS:-$(nproc --all)}  # --all: plain nproc depends on OMP_NUM_THREADS
 MEMORY=${MEMORY:-16000}
 GPUS=${GPUS:-2}
 NODE=$(hostname -s)
@@ -27,7 +27,7 @@ CONTROLLER_PORT=6817 NODE_PORT=6818 ACCOUNTING_PORT=6819 DATABASE_PORT=33066
 if [ -e "$CONF_LINK" ] && [ "$(readlink -f "$CONF_LINK")" != "$(readlink -f "$PREFIX/slurm.conf")" ]; then
   fail "$CONF_LINK belongs to another Slurm; this script does not touch it"
 fi
-# Bound to the address of the host name: on a machine where that is not loopback the ports would be open to others.
+# The daemons listen on the address of the host name; if that is not loopback, others could connect to the ports.
 case $(getent ahostsv4 "$NODE" | awk 'NR == 1 { print $1 }') in
   127.*) ;;
   *) fail "host name '$NODE' does not resolve to 127.0.0.0/8; add '127.0.0.1 $NODE' to /etc/hosts" ;;
@@ -80,7 +80,7 @@ SlurmctldPidFile=$PREFIX/pid/slurmctld
 SlurmdPidFile=$PREFIX/pid/slurmd
 SlurmctldLogFile=$PREFIX/log/slurmctld.log
 SlurmdLogFile=$PREFIX/log/slurmd.log
-# No cgroups: containers and CI machines rarely hand them on.
+# No cgroups, because containers and CI machines rarely provide them.
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/linux
@@ -88,9 +88,9 @@ JobAcctGatherFrequency=task=2
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
 SchedulerParameters=sched_min_interval=0,batch_sched_delay=0,bf_interval=5
-# A request no node can satisfy is refused at once instead of pending for ever.
+# A request that no node can satisfy is refused immediately instead of pending forever.
 EnforcePartLimits=ALL
-# squeue is asked for the state of finished jobs, so the controller must remember them.
+# Snakemake asks squeue for the state of finished jobs, so the controller must keep them.
 MinJobAge=3600
 ReturnToService=2
 KillWait=5
@@ -161,12 +161,12 @@ add_account() {
 
 node_is_usable() { sinfo -h -n "$NODE" -o %T | grep -qE '^(idle|mixed|allocated)$'; }
 
-# gres.conf and slurmdbd.conf are looked for beside the real slurm.conf, not beside the link to it.
+# Slurm looks for gres.conf and slurmdbd.conf next to the real slurm.conf, not next to the link to it.
 export SLURM_CONF=$PREFIX/slurm.conf
 mkdir -p "$PREFIX"/{log,pid,munge,controller,node}
 chmod 755 "$PREFIX"  # munged refuses a socket below a directory that others may write to
 install_packages
-# Daemons that run have read it; another number of CPUs, say, would make slurmctld abort their jobs at its next restart.
+# Running daemons have already read it; for example, another number of CPUs would make slurmctld abort jobs on restart.
 running "$PREFIX/pid/slurmctld" slurmctld || write_configuration
 running "$PREFIX/pid/munged" munged || start_munge
 within 15 timeout 5 munge -n -S "$PREFIX/munge/socket" || fail "munged does not answer, see $PREFIX/log/munged.log"
@@ -178,5 +178,5 @@ running "$PREFIX/pid/slurmctld" slurmctld || slurmctld
 within 30 timeout 10 scontrol ping || fail "slurmctld does not answer, see $PREFIX/log/slurmctld.log"
 running "$PREFIX/pid/slurmd" slurmd || slurmd
 within 10 node_is_usable || scontrol update NodeName="$NODE" State=RESUME || true
-within 20 node_is_usable || fail "the node does not come up: $(sinfo -h -N -o '%N %T %E')"
+within 20 node_is_usable || fail "the node does not start: $(sinfo -h -N -o '%N %T %E')"
 say "up after ${SECONDS}s in $PREFIX: $(sinfo -h -o '%P %T %G' | tr '\n' ';')"

@@ -1,4 +1,4 @@
-"""A graph small enough that a training takes a moment, in a file as the workflow hands it over."""
+"""A small graph, so that a training takes little time, its tensors and its file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,14 +8,27 @@ import torch
 
 from cgnn.__main__ import main
 from cgnn.datasets.graph import Graph, save_graph
+from cgnn.datasets.splits import Split
 from cgnn.datasets.synthetic import Parameters, generate
+from cgnn.training.tensors import GraphTensors, graph_tensors
 
-torch.set_num_threads(1)  # on graphs this small a second thread would only wait for the first
+torch.set_num_threads(1)  # on such small graphs a second thread would only wait for the first
 
 
 @pytest.fixture(scope="session")
 def small_graph() -> Graph:
     return generate("small", Parameters(nodes=200, classes=3, features=60, words=8.0))
+
+
+@pytest.fixture(scope="session")
+def small_split(small_graph: Graph) -> Split:
+    assert small_graph.fixed_split is not None
+    return small_graph.fixed_split
+
+
+@pytest.fixture
+def small_data(small_graph: Graph) -> GraphTensors:
+    return graph_tensors(small_graph, "rows", torch.device("cpu"))
 
 
 @pytest.fixture(scope="session")

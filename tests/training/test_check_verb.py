@@ -1,4 +1,4 @@
-"""``python -m cgnn check`` passes on a sound machine and says what is wrong on another."""
+"""``python -m cgnn check`` passes on a working machine and otherwise reports what is wrong."""
 
 import sys
 import types
@@ -45,7 +45,7 @@ class Crashing(Plain):
 
 @pytest.fixture
 def only(monkeypatch):
-    """A registry of one model of our own, or of some of its models."""
+    """Replace the registry by one with only the given models."""
 
     def use(*models):
         entries = {}
@@ -63,7 +63,7 @@ def only(monkeypatch):
     return use
 
 
-def test_it_passes_here_and_prints_a_row_per_model(only, capsys):
+def test_the_check_passes_on_this_machine_and_prints_one_row_per_model(only, capsys):
     only("gcn", "cgnn_weight")
     assert main(["check"]) == 0
     out = capsys.readouterr().out
@@ -73,7 +73,7 @@ def test_it_passes_here_and_prints_a_row_per_model(only, capsys):
 
 
 @pytest.mark.slow
-def test_it_covers_every_model_of_the_registry():
+def test_the_check_covers_every_model_of_the_registry():
     results = check.check_models(CPU)
     assert [result.model for result in results] == list(registry.MODELS)
     assert not [result for result in results if result.failures]
@@ -83,7 +83,7 @@ def test_it_covers_every_model_of_the_registry():
     "model, failed",
     [(Plain, []), (WrongInFloat32, ["scores", "gradients"]), (Unrepeatable, ["repeated"]), (Crashing, ["error"])],
 )
-def test_a_model_that_goes_wrong_is_named(only, capsys, model, failed):
+def test_the_check_names_a_model_that_fails(only, capsys, model, failed):
     only(model)
     assert main(["check"]) == int(bool(failed))
     out = capsys.readouterr().out
@@ -93,7 +93,7 @@ def test_a_model_that_goes_wrong_is_named(only, capsys, model, failed):
     assert "expected all tensors to be on the same device" in out or model is not Crashing
 
 
-def test_nan_is_a_failure():
+def test_a_nan_is_a_failure():
     assert ModelCheck("m", scores=float("nan"), gradients=0.0).failures == ["scores"]
 
 
@@ -105,7 +105,7 @@ def test_the_memory_counter_is_checked_against_a_known_size(monkeypatch, only, c
     assert "do not use the memory figures" in capsys.readouterr().out
 
 
-def test_a_missing_gpu_is_an_error_of_the_user(capsys):
+def test_a_missing_gpu_is_a_user_error(capsys):
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     assert main(["check", "--device", "cuda"]) == 2

@@ -1,3 +1,5 @@
+"""The tensors of a graph: normalised features, the internal order of nodes, and splits."""
+
 import csv
 from dataclasses import replace
 from pathlib import Path
@@ -26,14 +28,14 @@ def test_rows_are_divided_by_their_sums_and_empty_rows_stay_empty() -> None:
     np.testing.assert_allclose(normalised_features(FEATURES, "rows").toarray(), expected)
 
 
-def test_the_released_code_makes_features_binary_first() -> None:
+def test_binary_rows_are_made_binary_before_they_are_normalised() -> None:
     expected = [[0, 0.5, 0.5], [0, 0, 0], [1, 0, 0]]
     np.testing.assert_allclose(normalised_features(FEATURES, "binary_rows").toarray(), expected)
     assert FEATURES.data.max() == 6, "the graph itself must not change"
 
 
-def test_edges_go_both_ways_and_features_stay_sparse(small_graph: Graph) -> None:
-    data = graph_tensors(small_graph, "rows", torch.device("cpu"))
+def test_edges_have_both_directions_and_features_stay_sparse(small_graph: Graph, small_data: GraphTensors) -> None:
+    data = small_data
     assert data.x.layout == torch.sparse_csr
     adjacency = torch.zeros(data.num_nodes, data.num_nodes)
     adjacency[data.edge_index[0], data.edge_index[1]] = 1
@@ -45,36 +47,28 @@ def test_edges_go_both_ways_and_features_stay_sparse(small_graph: Graph) -> None
     np.testing.assert_array_equal(data.original_order(data.labels).numpy(), small_graph.labels)
 
 
-def test_features_as_given_are_given_as_they_are() -> None:
+def test_features_as_given_are_unchanged() -> None:
     real = sparse.csr_array(np.array([[-1.5, 2.0], [0.0, 0.25]], dtype=np.float32))
     np.testing.assert_array_equal(normalised_features(real, "as_given").toarray(), real.toarray())
 
 
 def own(features: np.ndarray, mode: str = "as_given") -> Graph:
-    return graph_from_arrays(
-        "mine",
-        features=features,
-        edges=np.array([[0, 1], [1, 2]]),
-        labels=np.array([0, 1, 0]),
-        parts={},
-        where="mine",
-        source="test",
-        features_mode=mode,
-    )
+    arrays = {"features": features, "edges": np.array([[0, 1], [1, 2]]), "labels": np.array([0, 1, 0])}
+    return graph_from_arrays("mine", **arrays, parts={}, where="mine", source="test", features_mode=mode)
 
 
 REAL = np.array([[1.0, -3.0], [0.5, 0.5], [2.0, 1.0]])
 
 
 @pytest.mark.parametrize("name", ["released", "paper"])
-def test_a_graph_that_is_not_the_papers_brings_its_own_choice_of_features(small_graph: Graph, name: str) -> None:
+def test_a_users_own_graph_determines_how_its_features_are_normalised(small_graph: Graph, name: str) -> None:
     assert fidelity_for(small_graph, name) == preset(name)
     assert fidelity_for(own(REAL), name) == preset(name, features="as_given")
     assert fidelity_for(own(np.abs(REAL), "rows"), name) == preset(name, features="rows")
     assert fidelity_for(own(REAL), name, features="binary_rows").features == "binary_rows"
 
 
-def test_rows_without_a_positive_sum_are_named_where_they_would_be_divided_by_it() -> None:
+def test_the_error_names_rows_that_cannot_be_divided_by_their_sum() -> None:
     with pytest.raises(UserError, match=r"mine: the features of node 0 sum to zero or less \(node 0: -2\).*as_given"):
         graph_tensors(own(REAL), "rows", torch.device("cpu"))
     data = graph_tensors(own(REAL), "binary_rows", torch.device("cpu"))
@@ -83,8 +77,8 @@ def test_rows_without_a_positive_sum_are_named_where_they_would_be_divided_by_it
         graph_tensors(own(REAL * [[0], [1], [0]]), "binary_rows", torch.device("cpu"))
 
 
-def test_neighbours_are_close_together_inside(small_graph: Graph) -> None:
-    data = graph_tensors(small_graph, "rows", torch.device("cpu"))
+def test_neighbours_are_close_in_the_internal_order(small_graph: Graph, small_data: GraphTensors) -> None:
+    data = small_data
     bandwidth = (data.edge_index[0] - data.edge_index[1]).abs().max()
     assert bandwidth < np.abs(small_graph.edges[0] - small_graph.edges[1]).max()
     np.testing.assert_array_equal(data.order[data.position], np.arange(200))
@@ -92,10 +86,8 @@ def test_neighbours_are_close_together_inside(small_graph: Graph) -> None:
 
 @pytest.mark.parametrize("model", registry.MODELS)
 @pytest.mark.parametrize("name", ["released", "paper"])
-def test_a_model_gives_every_node_the_score_it_has_in_the_graphs_own_order(
-    small_graph: Graph, model: str, name: str
-) -> None:
-    """The oracle is the same model on tensors made here, without any reordering."""
+def test_reordering_the_nodes_does_not_change_their_scores(small_graph: Graph, model: str, name: str) -> None:
+    """The reference is the same model on tensors without any reordering."""
     fidelity = preset(name)
     data = graph_tensors(small_graph, fidelity.features, torch.device("cpu"))
     settings = published("cora", "fixed", model)
@@ -110,10 +102,10 @@ def test_a_model_gives_every_node_the_score_it_has_in_the_graphs_own_order(
     torch.testing.assert_close(data.original_order(scores[0], axis=0), scores[1], rtol=1e-4, atol=1e-5)
 
 
-def test_a_split_and_values_per_node_keep_the_graphs_own_numbers(small_graph: Graph) -> None:
-    data = graph_tensors(small_graph, "rows", torch.device("cpu"))
-    split = small_graph.fixed_split
-    assert split is not None
+def test_a_split_and_values_per_node_keep_the_node_numbers_of_the_graph(
+    small_graph: Graph, small_data: GraphTensors, small_split: Split
+) -> None:
+    data, split = small_data, small_split
     tensors = split_tensors(data, [split, split])
     for row in range(2):
         np.testing.assert_array_equal(data.order[tensors.train[row]], split.train)
@@ -124,8 +116,8 @@ def test_a_split_and_values_per_node_keep_the_graphs_own_numbers(small_graph: Gr
     np.testing.assert_array_equal(data.original_order(alpha)[1], np.arange(1000, 1200))
 
 
-class KnowsItsNodes(torch.nn.Module):
-    """Its α of a node is the node's number in the graph."""
+class NodeNumberAsAlpha(torch.nn.Module):
+    """A model whose α of a node is the node's number in the graph."""
 
     def __init__(self, data: GraphTensors) -> None:
         super().__init__()
@@ -137,18 +129,16 @@ class KnowsItsNodes(torch.nn.Module):
         return self.layer(x.to_dense())
 
 
-def test_recorded_alpha_is_in_the_graphs_own_order(small_graph: Graph) -> None:
-    data = graph_tensors(small_graph, "rows", torch.device("cpu"))
+def test_recorded_alpha_is_in_the_node_order_of_the_graph(small_data: GraphTensors, small_split: Split) -> None:
     settings = published("cora", "fixed", "cgnn")
-    assert settings is not None and small_graph.fixed_split is not None
-    replica = Replica(0, small_graph.fixed_split, "small", "x")
-    (outcome,) = train_replicas(
-        lambda seeds: KnowsItsNodes(data), data, [replica], replace(settings, epochs=1), selection="best_validation"
-    )
+    assert settings is not None
+    replicas, model = [Replica(0, small_split, "small", "x")], NodeNumberAsAlpha(small_data)
+    options = {"hyperparameters": replace(settings, epochs=1), "selection": "best_validation"}
+    (outcome,) = train_replicas(lambda seeds: model, small_data, replicas, **options)  # type: ignore[arg-type]
     np.testing.assert_array_equal(outcome.alpha, np.arange(200))
 
 
-def test_training_on_a_graph_of_ones_own_uses_its_owners_features(tmp_path: Path) -> None:
+def test_training_on_a_users_own_graph_uses_its_features_as_given(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     labels = np.arange(60) % 2
     features = rng.normal(size=(60, 4)) + 3 * labels[:, None]
@@ -171,9 +161,8 @@ def nodes(*indices: int) -> np.ndarray:
     return np.array(indices, dtype=np.int64)
 
 
-def test_a_split_of_another_graph_or_without_test_nodes_is_refused(small_graph: Graph) -> None:
-    data = graph_tensors(small_graph, "rows", torch.device("cpu"))
+def test_a_split_of_another_graph_or_without_test_nodes_is_refused(small_data: GraphTensors) -> None:
     with pytest.raises(UserError, match="contains node 900, but the graph has 200 nodes"):
-        split_tensors(data, [Split("far", nodes(1), nodes(2), nodes(900))])
+        split_tensors(small_data, [Split("far", nodes(1), nodes(2), nodes(900))])
     with pytest.raises(UserError, match="at least one node"):
-        split_tensors(data, [Split("empty", nodes(1), nodes(2), nodes())])
+        split_tensors(small_data, [Split("empty", nodes(1), nodes(2), nodes())])

@@ -1,3 +1,5 @@
+"""The optimisers against those of torch."""
+
 import pytest
 import torch
 
@@ -9,7 +11,7 @@ from cgnn.training.optimisers import Adam, Adamax, RMSprop
     [(Adam, torch.optim.Adam), (Adamax, torch.optim.Adamax), (RMSprop, torch.optim.RMSprop)],
     ids=["adam", "adamax", "rmsprop"],
 )
-def test_ten_steps_are_those_of_torch_to_the_bit(ours: type, theirs: type) -> None:
+def test_ten_steps_are_bit_identical_to_torchs(ours: type, theirs: type) -> None:
     """Two groups with their own decay, and a parameter that never gets a gradient."""
     generator = torch.Generator().manual_seed(0)
     start = [torch.randn(shape, generator=generator) for shape in ((3, 4), (4,), (2,))]

@@ -1,4 +1,4 @@
-"""The counter of torch's own allocations, against patterns whose peak is known to the byte."""
+"""The counter of torch's allocations, against patterns whose peak is known exactly."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ def block(mebibytes: int) -> torch.Tensor:
     return torch.empty(mebibytes * MIB, dtype=torch.uint8)
 
 
-def test_the_peak_is_what_was_held_at_once_and_not_what_was_allocated_in_all() -> None:
+def test_the_peak_is_the_memory_held_at_one_time_and_not_the_sum_of_all_allocations() -> None:
     with PeakMemory(CPU) as peak:
         first, second = block(4), block(2)
         del first
@@ -24,7 +24,7 @@ def test_the_peak_is_what_was_held_at_once_and_not_what_was_allocated_in_all() -
     assert peak.counter == "torch cpu allocator"
 
 
-def test_after_a_restart_only_what_is_still_held_counts_with_what_follows() -> None:
+def test_after_a_restart_only_memory_still_held_and_new_allocations_count() -> None:
     with PeakMemory(CPU) as peak:
         kept, dropped = block(3), block(50)
         del dropped
@@ -34,8 +34,8 @@ def test_after_a_restart_only_what_is_still_held_counts_with_what_follows() -> N
     del kept
 
 
-def test_what_autograd_keeps_for_the_backward_pass_counts() -> None:
-    """exp saves its result: a chain of ten keeps ten results, and the start, until backward has run."""
+def test_tensors_that_autograd_keeps_for_the_backward_pass_count() -> None:
+    """exp saves its result, so a chain of ten keeps ten results and the start until the backward pass."""
     with PeakMemory(CPU) as peak:
         x = torch.zeros(MIB // 4, requires_grad=True)
         y = x
@@ -51,7 +51,7 @@ def test_allocations_inside_an_operation_count_too() -> None:
     assert peak.bytes >= 3 * MIB
 
 
-def test_a_memory_limit_raises_what_is_known_as_out_of_memory_and_ends_with_its_block() -> None:
+def test_a_memory_limit_raises_out_of_memory_and_ends_with_its_block() -> None:
     with pytest.raises(RuntimeError) as caught, memory_limit(64, CPU):
         torch.zeros(8 * MIB, dtype=torch.uint8)
         torch.zeros(200 * MIB, dtype=torch.uint8)
@@ -59,13 +59,13 @@ def test_a_memory_limit_raises_what_is_known_as_out_of_memory_and_ends_with_its_
     torch.zeros(200 * MIB, dtype=torch.uint8)
 
 
-def test_other_errors_are_not_mistaken_for_it() -> None:
+def test_other_errors_are_not_mistaken_for_out_of_memory() -> None:
     assert is_out_of_memory(MemoryError()) and is_out_of_memory(torch.OutOfMemoryError())
     assert not is_out_of_memory(RuntimeError("mat1 and mat2 shapes cannot be multiplied"))
     assert not is_out_of_memory(ValueError("out of memory"))
 
 
-def test_a_device_that_is_not_there_is_named() -> None:
+def test_the_error_names_a_device_that_does_not_exist() -> None:
     assert choose_device("cpu") == CPU
     with pytest.raises(UserError, match="expected auto, cpu, cuda or cuda:INDEX"):
         choose_device("gpu")

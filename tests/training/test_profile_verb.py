@@ -1,3 +1,5 @@
+"""``python -m cgnn profile``: what it measures and records."""
+
 import json
 from pathlib import Path
 
@@ -9,35 +11,21 @@ from cgnn.paper.fidelity import Fidelity
 
 
 def profile(graph: Path, out: Path, *arguments: str, expect: int = 0) -> dict:
-    words = [
-        "profile",
-        "--dataset",
-        "small",
-        "--graph",
-        str(graph),
-        "--epochs",
-        "3",
-        "--warmup",
-        "1",
-        "--out",
-        str(out),
-    ]
-    assert main([*words, "--out", str(out), *arguments]) == expect
+    words = ["--dataset", "small", "--graph", str(graph), "--epochs", "3", "--warmup", "1", "--out", str(out)]
+    assert main(["profile", *words, *arguments]) == expect
     return json.loads(out.read_text()) if expect == 0 else {}
 
 
-def test_a_method_is_a_model_or_a_model_and_its_solver() -> None:
+def test_a_method_is_a_model_or_a_model_with_a_solver() -> None:
     released = Fidelity()
     assert resolve_method("gcn", released) == ("gcn", released)
     model, fidelity = resolve_method("cgnn_adjoint", released)
     assert (model, fidelity.solver) == ("cgnn", "dopri5_adjoint")
-    model, fidelity = resolve_method("cgnn_weight_exact_recompute", released)
-    assert (model, fidelity.solver) == ("cgnn_weight", "exact_recompute")
     model, fidelity = resolve_method("cgnn_discrete", Fidelity(discrete_steps="50"))
-    assert (model, fidelity.discrete_steps) == ("cgnn_discrete", "t1"), "else its depth could not be varied"
+    assert (model, fidelity.discrete_steps) == ("cgnn_discrete", "t1"), "its depth must be variable"
 
 
-def test_a_point_says_what_was_measured_and_how(small_file: Path, tmp_path: Path) -> None:
+def test_a_point_records_what_was_measured_and_how(small_file: Path, tmp_path: Path) -> None:
     point = profile(small_file, tmp_path / "p.json", "--method", "cgnn_exact", "--value", "5")
     assert (point["model"], point["axis"], point["value"], point["status"]) == ("cgnn", "t1", 5.0, "ok")
     assert (point["epochs_timed"], len(point["seconds"]), point["memory_counter"]) == (3, 3, "torch cpu allocator")
@@ -45,7 +33,7 @@ def test_a_point_says_what_was_measured_and_how(small_file: Path, tmp_path: Path
     assert point["peak_bytes"] > 0 and point["code_fingerprint"] and "torch=" in point["versions"]
 
 
-def test_memory_grows_by_the_same_for_each_layer_of_gcn(small_file: Path, tmp_path: Path) -> None:
+def test_memory_grows_by_the_same_amount_for_each_layer_of_gcn(small_file: Path, tmp_path: Path) -> None:
     peaks = [
         profile(small_file, tmp_path / "p.json", "--method", "gcn", "--value", str(layers))["peak_bytes"]
         for layers in (4, 8, 12)
@@ -62,7 +50,7 @@ def test_memory_of_the_recomputing_solver_does_not_depend_on_time(small_file: Pa
     assert peak("cgnn_exact", "50") > 1.05 * peak("cgnn_exact", "2")
 
 
-def test_a_point_that_does_not_fit_is_a_result(small_file: Path, tmp_path: Path) -> None:
+def test_a_point_out_of_memory_is_a_result(small_file: Path, tmp_path: Path) -> None:
     arguments = ("--method", "gcn", "--set", "hidden=1000000", "--memory-limit", "300")
     point = profile(small_file, tmp_path / "p.json", *arguments)
     assert (point["status"], point["peak_bytes"], point["seconds_per_epoch"]) == ("out_of_memory", None, None)

@@ -1,7 +1,7 @@
-"""Accuracies on the real graphs with published hyperparameters. One outside its band is a bug until proven otherwise.
+"""Accuracies on the real graphs with published hyperparameters. A value outside its tolerance indicates a bug.
 
-The bands are for means of ten replicas (FIDELITY.md: what the authors' own code gives; the baselines' own papers). A
-mean of three scatters more, so each is widened by two standard errors, std/√3, of the spread measured over ten.
+The tolerances are for means of ten replicas (FIDELITY.md: results of the authors' code; papers of the baselines). Means
+of three replicas vary more, so each is widened by two standard errors, std/√3, with the deviation measured over ten.
 """
 
 import csv

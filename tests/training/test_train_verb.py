@@ -1,4 +1,4 @@
-"""``python -m cgnn train`` from outside: its files, its journal, its messages."""
+"""``python -m cgnn train``: its files, its journal and its messages."""
 
 import csv
 import os
@@ -31,18 +31,13 @@ def test_the_same_command_twice_writes_the_same_file_to_the_bit(train: Callable[
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_row_says_what_it_is_and_what_made_it(train: Callable[..., Path], small_graph: Graph) -> None:
+def test_a_row_records_its_settings_and_provenance(train: Callable[..., Path], small_graph: Graph) -> None:
     out = train("--model", "cgnn", "--preset", "released", "--switch", "alpha=tabulated", "--set", "t1=5", *QUICK)
     (row,) = rows(out)
     assert tuple(row) == COLUMNS
-    assert (row["dataset"], row["split"], row["model"], row["replica"], row["status"]) == (
-        "small",
-        "fixed",
-        "cgnn",
-        "0",
-        "ok",
-    )
-    assert (row["t1"], row["epochs"], row["layers"]) == ("5.0", "8", ""), "a column the model has no use for is empty"
+    columns = ("dataset", "split", "model", "replica", "status")
+    assert [row[column] for column in columns] == ["small", "fixed", "cgnn", "0", "ok"]
+    assert (row["t1"], row["epochs"], row["layers"]) == ("5.0", "8", ""), "a column that CGNN does not use is empty"
     assert (row["sw_alpha"], row["sw_solver"], row["hyperparameter_source"]) == ("tabulated", "exact", "published")
     assert row["graph_sha256"] == small_graph.sha256 and "torch=" in row["versions"]
     assert 0 <= float(row["test_accuracy"]) <= float(row["test_oracle"]) <= 100
@@ -55,7 +50,7 @@ def test_more_replicas_later_leave_the_first_ones_as_they_were(train: Callable[.
     assert rows(train("--model", "cgnn", "--replicas", "3", *QUICK, out="one.csv")) == four[3:]
 
 
-def test_random_splits_give_each_replica_its_own(train: Callable[..., Path], small_file: Path, tmp_path: Path) -> None:
+def test_each_replica_has_its_own_random_split(train: Callable[..., Path], small_file: Path, tmp_path: Path) -> None:
     from cgnn.__main__ import main
 
     for name in ("random00", "random01"):
@@ -67,7 +62,7 @@ def test_random_splits_give_each_replica_its_own(train: Callable[..., Path], sma
     assert rows(out)[0]["split"] == "random01"
 
 
-def test_curves_and_alpha_are_recorded_beside_the_rows(train: Callable[..., Path], small_graph: Graph) -> None:
+def test_curves_and_alpha_are_recorded_next_to_the_rows(train: Callable[..., Path], small_graph: Graph) -> None:
     out = train("--model", "cgnn", "--replicas", "0:2", *QUICK)
     (recorded,) = read_recorded(recorded_path(out))
     assert (recorded.dataset, recorded.model, recorded.replica.tolist()) == ("small", "cgnn", [0, 1])
@@ -112,7 +107,7 @@ def test_times_are_in_a_file_next_to_the_rows(train: Callable[..., Path]) -> Non
 def test_a_killed_training_loses_no_finished_replica(
     train: Callable[..., Path], small_file: Path, tmp_path: Path
 ) -> None:
-    """Really killed, with SIGKILL; then the same command gives what an undisturbed one gives."""
+    """After SIGKILL the same command gives the result of an uninterrupted one."""
     out = tmp_path / "killed.csv"
     arguments = ("--model", "gcn", "--replicas", "0:12", "--epochs", "100")
     words = ["--dataset", "small", "--graph", str(small_file), *arguments]
@@ -128,7 +123,7 @@ def test_a_killed_training_loses_no_finished_replica(
     finished = {path.name: path.stat().st_mtime_ns for path in journal.glob("[0-9]*.json")}
     assert 3 <= len(finished) < 12 and not out.exists()
 
-    (journal / "0.json").write_text('{"inputs": {}')  # one of them truncated: it is computed again, the others are not
+    (journal / "0.json").write_text('{"inputs": {}')  # only this truncated one is computed again
     train(*arguments, out="killed.csv")
     assert not journal.exists()
     undisturbed = train(*arguments, out="undisturbed.csv")
@@ -144,7 +139,7 @@ def test_a_journal_of_other_settings_is_not_used(train: Callable[..., Path], tmp
     assert journal.find(0, {"lr": 0.1, "code_fingerprint": "b"}) is None
 
 
-def test_code_that_differs_from_the_planned_code_is_refused(
+def test_a_training_whose_code_changed_after_planning_is_refused(
     train: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     from cgnn.paper.fidelity import preset
@@ -156,8 +151,10 @@ def test_code_that_differs_from_the_planned_code_is_refused(
     train("--model", "gcn", *QUICK, "--expect-fingerprint", training_fingerprint("gcn", preset("released")))
 
 
-def test_too_little_memory_ends_as_a_row(train: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """A million hidden channels on 200 nodes need 800 MB a tensor; the limit lets it have 300."""
+def test_a_training_out_of_memory_is_recorded_as_a_row(
+    train: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A million hidden channels on 200 nodes need 800 MB per tensor; the limit is 300 MiB."""
     out = train("--model", "gcn", *QUICK, "--set", "hidden=1000000", "--memory-limit", "300")
     (row,) = rows(out)
     assert (row["status"], row["test_accuracy"], row["best_epoch"]) == ("out_of_memory", "", "")
@@ -166,19 +163,16 @@ def test_too_little_memory_ends_as_a_row(train: Callable[..., Path], capsys: pyt
     assert row["status"] == "ok", "the limit must not outlive its training"
 
 
-def test_divergence_ends_as_a_row(train: Callable[..., Path]) -> None:
+def test_a_diverged_training_is_recorded_as_a_row(train: Callable[..., Path]) -> None:
     (row,) = rows(train("--model", "cgnn", *QUICK, "--set", "lr=1e30"))
     assert (row["status"], row["test_accuracy"]) == ("diverged", "")
 
 
-def test_the_last_line_sums_up(train: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_last_line_is_a_summary(train: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     train("--model", "cgnn", "--replicas", "0:3", *QUICK)
     line = capsys.readouterr().out.strip().splitlines()[-1]
-    assert (
-        line.startswith("small fixed cgnn released, published hyperparameters: test ")
-        and " ± " in line
-        and "(n=3), validation " in line
-    )
+    assert line.startswith("small fixed cgnn released, published hyperparameters: test ")
+    assert " ± " in line and "(n=3), validation " in line
 
 
 @pytest.mark.parametrize(
@@ -196,7 +190,7 @@ def test_the_last_line_sums_up(train: Callable[..., Path], capsys: pytest.Captur
         (("--model", "gcn", "--switch", "alpha=tabulated"), "--switch alpha: gcn does not use it"),
     ],
 )
-def test_mistakes_are_named(
+def test_the_error_names_a_wrong_argument(
     train: Callable[..., Path], capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], complaint: str
 ) -> None:
     train(*arguments, "--epochs", "1", expect=2)
@@ -205,7 +199,7 @@ def test_mistakes_are_named(
 
 @pytest.mark.parametrize("option", ["--threads", "--memory-limit", "--epochs"])
 @pytest.mark.parametrize("value", ["0", "-1", "many"])
-def test_a_number_that_makes_no_sense_is_refused_in_one_line(
+def test_an_invalid_number_is_refused_with_a_one_line_message(
     train: Callable[..., Path], capsys: pytest.CaptureFixture[str], option: str, value: str
 ) -> None:
     with pytest.raises(SystemExit) as caught:

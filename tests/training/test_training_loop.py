@@ -1,4 +1,4 @@
-"""The loop against an independent one, its random streams, and how replicas can end."""
+"""The training loop against a plain one, its random streams, and replicas that fail."""
 
 from functools import partial
 
@@ -29,16 +29,10 @@ def settings(model: str, **changes: object) -> Hyperparameters:
 def outcomes(graph: Graph, model: str, splits: dict[int, Split], together: bool, **changes: object) -> list[Outcome]:
     hyperparameters, fidelity = settings(model, **changes), Fidelity()
     data = graph_tensors(graph, "rows", CPU)
-    return list(
-        train_replicas(
-            partial(registry.build, model, data, hyperparameters, fidelity),
-            data,
-            [Replica(index, split, "small", model) for index, split in splits.items()],
-            hyperparameters,
-            selection="best_validation",
-            side_by_side=together,
-        )
-    )
+    build = partial(registry.build, model, data, hyperparameters, fidelity)
+    replicas = [Replica(index, split, "small", model) for index, split in splits.items()]
+    run = partial(train_replicas, selection="best_validation", side_by_side=together)
+    return list(run(build, data, replicas, hyperparameters))
 
 
 def assert_same(one: Outcome, other: Outcome) -> None:
@@ -49,7 +43,7 @@ def assert_same(one: Outcome, other: Outcome) -> None:
 
 
 class Perceptron(nn.Module):
-    """Deterministic, so that two loops can be compared number by number."""
+    """A deterministic model, so that two loops can be compared exactly."""
 
     def __init__(self, data: GraphTensors) -> None:
         super().__init__()
@@ -62,10 +56,10 @@ class Perceptron(nn.Module):
 @pytest.mark.parametrize(
     ("name", "optimizer"), [("adam", torch.optim.Adam), ("rmsprop", torch.optim.RMSprop)], ids=["adam", "rmsprop"]
 )
-def test_the_loop_does_what_a_plain_one_does(small_graph: Graph, name: str, optimizer: type) -> None:
-    data = graph_tensors(small_graph, "rows", CPU)
-    split = small_graph.fixed_split
-    assert split is not None
+def test_the_loop_agrees_with_a_plain_one(
+    small_data: GraphTensors, small_split: Split, name: str, optimizer: type
+) -> None:
+    data, split = small_data, small_split
     torch.manual_seed(3)
     model = Perceptron(data)
     plain = nn.Linear(data.num_features, data.num_classes)
@@ -85,8 +79,8 @@ def test_the_loop_does_what_a_plain_one_does(small_graph: Graph, name: str, opti
         assert trace.test_correct[epoch, 0] == (predicted == labels)[split.test].sum()
 
 
-def test_gcn_decays_its_first_layer_alone_and_cgnn_all_its_parameters(small_graph: Graph) -> None:
-    data = graph_tensors(small_graph, "rows", CPU)
+def test_weight_decay_applies_to_the_first_layer_of_gcn_and_to_all_parameters_of_cgnn(small_data: GraphTensors) -> None:
+    data = small_data
     gcn = registry.build("gcn", data, settings("gcn"), Fidelity(), [0])
     decays = {id(p): g["weight_decay"] for g in make_optimizer(gcn, settings("gcn")).param_groups for p in g["params"]}
     assert {name: decays[id(p)] for name, p in gcn.named_parameters()} == {
@@ -101,7 +95,7 @@ def test_gcn_decays_its_first_layer_alone_and_cgnn_all_its_parameters(small_grap
 
 
 def assert_close(one: Outcome, other: Outcome) -> None:
-    """Side by side and alone are equal within the tolerance that docs/library.md states for five steps."""
+    """Compare with the tolerance that docs/library.md states for five steps side by side and alone."""
     assert one.replica == other.replica
     assert one.curves is not None and other.curves is not None
     assert one.alpha is not None and other.alpha is not None
@@ -112,12 +106,11 @@ def assert_close(one: Outcome, other: Outcome) -> None:
 @pytest.mark.numerics
 @pytest.mark.parametrize("model", ["cgnn", "cgnn_weight", "cgnn_discrete", "cgnn_no_h0"])
 def test_a_replica_trained_side_by_side_equals_the_same_replica_alone_within_tolerance(
-    small_graph: Graph, model: str
+    small_graph: Graph, small_split: Split, model: str
 ) -> None:
-    split = small_graph.fixed_split
-    assert split is not None
-    together = outcomes(small_graph, model, {0: split, 1: split, 2: split}, together=True, dropout=0.2, epochs=5)
-    (alone,) = outcomes(small_graph, model, {1: split}, together=False, dropout=0.2, epochs=5)
+    splits = dict.fromkeys(range(3), small_split)
+    together = outcomes(small_graph, model, splits, together=True, dropout=0.2, epochs=5)
+    (alone,) = outcomes(small_graph, model, {1: small_split}, together=False, dropout=0.2, epochs=5)
     assert_close(together[1], alone)
     assert together[0].curves is not None and alone.curves is not None
     assert not np.allclose(together[0].curves.train_loss, alone.curves.train_loss, rtol=1e-3), "replicas must differ"
@@ -134,25 +127,23 @@ def test_side_by_side_each_replica_keeps_its_own_split(small_graph: Graph) -> No
 
 @pytest.mark.numerics
 @pytest.mark.parametrize("model", ["cgnn", "cgnn_weight", "gcn", "gat"])
-def test_the_same_training_twice_gives_the_same_bytes(small_graph: Graph, model: str) -> None:
-    split = small_graph.fixed_split
-    assert split is not None
-    first, again = (outcomes(small_graph, model, {0: split}, together=False, epochs=5)[0] for _ in range(2))
+def test_the_same_training_twice_gives_the_same_bytes(small_graph: Graph, small_split: Split, model: str) -> None:
+    first, again = (outcomes(small_graph, model, {0: small_split}, together=False, epochs=5)[0] for _ in range(2))
     assert_same(first, again)
 
 
 @pytest.mark.parametrize("model", ["gcn", "gat", "gcn_gode"])
-def test_a_baseline_replica_does_not_depend_on_those_before_it(small_graph: Graph, model: str) -> None:
-    split = small_graph.fixed_split
-    assert split is not None
-    three = outcomes(small_graph, model, {0: split, 1: split, 2: split}, together=False, epochs=4)
-    torch.rand(1000)  # whatever was drawn before must not matter either
-    (alone,) = outcomes(small_graph, model, {2: split}, together=False, epochs=4)
+def test_a_replica_of_a_baseline_does_not_depend_on_earlier_ones(
+    small_graph: Graph, small_split: Split, model: str
+) -> None:
+    three = outcomes(small_graph, model, dict.fromkeys(range(3), small_split), together=False, epochs=4)
+    torch.rand(1000)  # the state of the global random generator must not matter either
+    (alone,) = outcomes(small_graph, model, {2: small_split}, together=False, epochs=4)
     assert_same(three[2], alone)
 
 
 class Exploding(nn.Module):
-    """Replica 1 of two turns into NaN at once; its neighbour must not notice."""
+    """The output of bad replicas is NaN from the first epoch; the other replicas must not be affected."""
 
     def __init__(self, data: GraphTensors, bad: list[bool]) -> None:
         super().__init__()
@@ -163,11 +154,11 @@ class Exploding(nn.Module):
         return torch.einsum("nf,frc->nrc", x.to_dense(), self.weight) * self.factor[:, None]
 
 
-def test_a_diverged_replica_is_an_outcome_and_spares_its_neighbour(small_graph: Graph) -> None:
-    split = small_graph.fixed_split
-    assert split is not None
-    data = graph_tensors(small_graph, "rows", CPU)
-    replicas = [Replica(index, split, "small", "x") for index in range(2)]
+def test_a_diverged_replica_is_an_outcome_and_does_not_affect_the_others(
+    small_data: GraphTensors, small_split: Split
+) -> None:
+    data = small_data
+    replicas = [Replica(index, small_split, "small", "x") for index in range(2)]
     run = partial(train_replicas, selection="best_validation", side_by_side=True)
     good, bad = run(lambda seeds: Exploding(data, [False, True]), data, replicas, settings("cgnn"))
     assert (good.status, bad.status) == ("ok", "diverged")
@@ -176,21 +167,18 @@ def test_a_diverged_replica_is_an_outcome_and_spares_its_neighbour(small_graph: 
     assert_same(good, alone)
 
 
-def test_a_training_that_has_diverged_ends_early(small_graph: Graph) -> None:
-    split = small_graph.fixed_split
-    assert split is not None
-    data = graph_tensors(small_graph, "rows", CPU)
-    seen = []
-    replicas = [Replica(0, split, "small", "x")]
+def test_a_diverged_training_ends_early(small_data: GraphTensors, small_split: Split) -> None:
+    seen: list[int] = []
+    replicas = [Replica(0, small_split, "small", "x")]
     run = partial(train_replicas, selection="best_validation", on_epoch=lambda: seen.append(1))
-    (bad,) = run(lambda seeds: Exploding(data, [True]), data, replicas, settings("cgnn", epochs=400))
+    (bad,) = run(lambda seeds: Exploding(small_data, [True]), small_data, replicas, settings("cgnn", epochs=400))
     assert bad.status == "diverged" and len(seen) < 100
 
 
-def test_replicas_that_do_not_fit_together_are_trained_one_after_another(small_graph: Graph) -> None:
-    split = small_graph.fixed_split
-    assert split is not None
-    data = graph_tensors(small_graph, "rows", CPU)
+def test_replicas_that_do_not_fit_into_memory_together_are_trained_one_by_one(
+    small_data: GraphTensors, small_split: Split
+) -> None:
+    data, split = small_data, small_split
 
     def build(seeds: list[int]) -> nn.Module:
         if len(seeds) > 1:
@@ -205,14 +193,10 @@ def test_replicas_that_do_not_fit_together_are_trained_one_after_another(small_g
     assert [outcome.status for outcome in found] == ["ok", "ok", "out_of_memory"]
 
 
-def test_any_other_error_is_a_bug_and_crashes(small_graph: Graph) -> None:
-    split = small_graph.fixed_split
-    assert split is not None
-    data = graph_tensors(small_graph, "rows", CPU)
-
+def test_any_other_error_is_raised(small_data: GraphTensors, small_split: Split) -> None:
     def build(seeds: list[int]) -> nn.Module:
         raise RuntimeError("shapes do not match")
 
-    replicas = [Replica(0, split, "small", "x")]
+    replicas = [Replica(0, small_split, "small", "x")]
     with pytest.raises(RuntimeError, match="shapes"):
-        list(train_replicas(build, data, replicas, settings("cgnn"), selection="best_validation"))
+        list(train_replicas(build, small_data, replicas, settings("cgnn"), selection="best_validation"))

@@ -1,4 +1,4 @@
-"""``Training`` states itself as command-line options and is read back from them."""
+"""A ``Training`` can be converted to command-line options and back."""
 
 import argparse
 
@@ -34,30 +34,27 @@ def parsed(words: list[str]) -> Training:
     values=st.dictionaries(st.sampled_from(["t1", "lr"]), st.floats(1e-4, 100, allow_nan=False)),
     epochs=st.one_of(st.none(), st.integers(1, 1000)),
 )
-def test_a_record_survives_the_command_line(dataset, split, model, preset, source, variant, switches, values, epochs):
+def test_a_training_can_be_converted_to_options_and_back(
+    dataset, split, model, preset, source, variant, switches, values, epochs
+):
     record = Training(dataset, split, model, preset, source, variant, as_pairs(switches), as_pairs(values), epochs)
     assert parsed(record.arguments()) == record
 
 
-def test_every_training_of_the_paper_survives_the_command_line():
+def test_every_training_of_the_paper_can_be_converted_to_options_and_back():
     trainings = [planned.training for planned in plan.trainings(load())]
     assert len(trainings) > 100
     for training in trainings:
         assert parsed(training.arguments()) == training
 
 
-def test_no_two_trainings_of_the_paper_share_a_folder():
-    folders = [planned.folder for kind in (plan.runs, plan.sweeps, plan.fidelity) for planned in kind(load())]
-    assert len(folders) == len(set(folders))
-
-
-def test_replica_i_has_split_i_unless_all_share_one():
+def test_replica_i_uses_split_i_unless_all_replicas_share_one():
     assert Training("cora", "fixed", "gcn").split_of(3) == "fixed"
     assert Training("cora", "random", "gcn").split_of(3) == "random03"
     named = Training("cora", "random07", "gcn")
     assert (named.split_of(3), named.split_kind) == ("random07", "random")
 
 
-def test_a_value_that_is_given_twice_is_refused():
+def test_an_option_that_is_given_twice_is_refused():
     with pytest.raises(UserError, match="--set: t1 is given twice"):
         parsed(["--dataset", "cora", "--model", "cgnn", "--set", "t1=1", "--set", "t1=2"])

@@ -1,4 +1,4 @@
-"""A tiny real run of the whole DAG, made once and copied for each test."""
+"""A small run of the whole workflow, computed once and copied for each test."""
 
 import fcntl
 import os
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -24,16 +25,13 @@ PAPER = yaml.safe_load((REPOSITORY / "config.yaml").read_text(encoding="utf-8"))
 
 
 def without(section: dict, *kept: str) -> dict[str, bool]:
-    """Switches every entry off but those that are kept."""
+    """Switches off every entry except those that are kept."""
     return {name: False for name in section if name not in kept}
 
 
 TINY = {
     "results": "results/tiny",
-    "datasets": {
-        **without(PAPER["datasets"]),
-        "synthetic": {"nodes": 400, "classes": 4, "features": 100},
-    },
+    "datasets": {**without(PAPER["datasets"]), "synthetic": {"nodes": 400, "classes": 4, "features": 100}},
     "protocol": {
         "seeds": 2,
         "random_splits": 2,
@@ -93,45 +91,25 @@ class Project:
         # --configfile takes every word that follows, so it comes last.
         return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--configfile", "tiny.yaml"]
 
-    def environment(self) -> dict[str, str]:
+    def process_options(self) -> dict[str, Any]:
+        """Run in this folder, without variables of the test runner, with both output streams in one."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("CGNN_", "PYTEST_"))}
-        return {**clean, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""}
+        environment = {**clean, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""}
+        streams = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return {"cwd": self.path, "env": environment, **streams}
 
-    def snakemake(self, *arguments: str, timeout: float = 1800) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*arguments),
-            cwd=self.path,
-            env=self.environment(),
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=timeout,
-        )
+    def run(self, command: list[str], timeout: float = 1800) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, timeout=timeout, **self.process_options())
+
+    def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.run(self.command(*arguments))
 
     def start(self, *arguments: str) -> subprocess.Popen:
-        """In a separate process group, so that a test can end it with all its children."""
-        return subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.path,
-            env=self.environment(),
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-
-    def cgnn(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "cgnn", *arguments],
-            cwd=self.path,
-            env=self.environment(),
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
+        """Start snakemake in a separate process group, so that a test can kill it with all its children."""
+        return subprocess.Popen(self.command(*arguments), start_new_session=True, **self.process_options())
 
     def planned(self, *arguments: str) -> dict[str, set[str]]:
-        """What a run would do now: by rule, the main output of each job, below the results folder."""
+        """The jobs of a run that would start now: by rule, their main outputs below the results folder."""
         done = self.snakemake("--detailed-summary", *arguments)
         assert done.returncode == 0, done.stdout
         header, *lines = [line.split("\t") for line in done.stdout.splitlines() if line.count("\t") > 4]
@@ -148,7 +126,7 @@ class Project:
             stream.write(text)
 
 
-#: Makes each job of a finished tree write down which modules it imported; see test_fingerprints_of_jobs.py.
+#: Makes each job of a finished tree record which modules it imported; see test_fingerprints_of_jobs.py.
 RECORDER = """
 def _record_modules() -> None:
     import json
@@ -166,7 +144,7 @@ __import__("atexit").register(_record_modules)
 
 
 def make_project(path: Path) -> Project:
-    """The working tree's code and the tiny config, nothing computed."""
+    """A copy of the code and the tiny config, without results."""
     path.mkdir(parents=True)
     for part in PARTS:
         source = REPOSITORY / part
@@ -182,9 +160,9 @@ def make_project(path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def finished_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole DAG, run once, also when several pytest workers ask for it.
+    """A finished run of the whole workflow, computed once even if several pytest workers request it.
 
-    While working on these tests, a tree made by today's code can be kept: FINISHED_TREE=folder.
+    During the development of these tests, a tree computed by the current code can be reused: FINISHED_TREE=folder.
     """
     if "FINISHED_TREE" in os.environ:
         return Path(os.environ["FINISHED_TREE"])

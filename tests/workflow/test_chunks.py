@@ -1,4 +1,4 @@
-"""The cover of replicas by files: every replica once, and no existing one again."""
+"""Files of replicas: they contain every replica once, and finished replicas are not computed again."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ folders = st.lists(chunks, max_size=6)
 
 
 @given(st.integers(1, 30), st.integers(1, 12), folders, folders)
-def test_every_wanted_replica_is_held_exactly_once(replicas, size, finished, begun):
+def test_every_requested_replica_is_in_exactly_one_chunk(replicas, size, finished, begun):
     held = [r for chunk in cover(replicas, size, finished, begun) for r in range(chunk.first, chunk.last + 1)]
     assert held == list(range(replicas))
 
@@ -22,7 +22,7 @@ def test_new_chunks_are_no_larger_than_requested(replicas, size, finished, begun
 
 
 @given(st.integers(1, 30), st.integers(1, 12), st.integers(1, 12))
-def test_another_size_keeps_a_finished_cover(replicas, size, other):
+def test_another_size_keeps_finished_chunks(replicas, size, other):
     first = cover(replicas, size)
     assert cover(replicas, other, first) == first
 
@@ -35,11 +35,11 @@ def test_more_replicas_keep_what_exists_and_add_the_rest(replicas, more, size, o
     assert sum(len(chunk) for chunk in grown[len(first) :]) == more
 
 
-def test_a_finished_file_wins_over_a_journal_that_overlaps_it():
+def test_a_finished_file_has_priority_over_a_journal_that_overlaps_it():
     assert cover(10, 5, [Chunk(0, 4)], [Chunk(0, 9)]) == [Chunk(0, 4), Chunk(5, 9)]
 
 
-def test_a_journal_of_a_killed_job_is_taken_up_again():
+def test_the_journal_of_a_killed_job_is_resumed():
     assert cover(10, 3, [], [Chunk(0, 9)]) == [Chunk(0, 9)]
 
 

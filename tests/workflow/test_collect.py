@@ -1,4 +1,4 @@
-"""Aggregates refuse what is damaged, edited or does not belong together, and say which files."""
+"""Collecting rows refuses files that are damaged, edited or inconsistent, and names them."""
 
 import csv
 import json
@@ -42,7 +42,7 @@ def test_rows_are_concatenated_in_order(tmp_path):
         ({"split_sha256": "s2"}, "different splits"),
     ],
 )
-def test_rows_that_do_not_belong_together_are_refused_with_both_files(tmp_path, changes, meaning):
+def test_the_error_for_inconsistent_rows_names_both_files(tmp_path, changes, meaning):
     files = [chunk(tmp_path, "a/0-0.csv", [0]), chunk(tmp_path, "b/1-1.csv", [1], **changes)]
     with pytest.raises(UserError) as caught:
         collect_runs(files)
@@ -61,14 +61,14 @@ def test_rows_that_do_not_belong_together_are_refused_with_both_files(tmp_path, 
         ({"status": "fine"}, "status: found 'fine', expected one of ok, diverged, out_of_memory"),
     ],
 )
-def test_a_value_that_cannot_be_a_result_is_named_with_file_and_line(tmp_path, changes, complaint):
+def test_the_error_for_an_impossible_value_names_file_and_line(tmp_path, changes, complaint):
     path = chunk(tmp_path, "a/0-0.csv", [0], **changes)
     with pytest.raises(UserError) as caught:
         collect_runs([path])
     assert str(caught.value).startswith(f"{path}, line 2: ") and complaint in str(caught.value)
 
 
-def test_a_value_edited_by_hand_is_named(tmp_path):
+def test_an_edited_value_is_refused(tmp_path):
     path = chunk(tmp_path, "a/0-1.csv", [0, 1])
     before, _, last = path.read_text().rpartition("82.5")
     path.write_text(f"{before}99.9{last}")
@@ -76,12 +76,11 @@ def test_a_value_edited_by_hand_is_named(tmp_path):
         collect_runs([path])
 
 
-def test_a_row_of_another_split_than_the_rule_made_is_refused(tmp_path):
+def test_a_row_trained_on_another_split_is_refused(tmp_path):
     split = Split("fixed", *(np.array([node], dtype=np.int64) for node in range(3)))
     path = tmp_path / "splits/cora/fixed.json"
     save_split(split, path, dataset="cora", seed=None, graph_sha256="g1")
-    made = split.sha256
-    check_splits([{**ROW, "replica": "0", "split_sha256": made}], tmp_path / "splits")
+    check_splits([{**ROW, "replica": "0", "split_sha256": split.sha256}], tmp_path / "splits")
     with pytest.raises(UserError, match=r"fixed\.json: its hash is .*, but replica 0 of cgnn was trained on s1"):
         check_splits([{**ROW, "replica": "0"}], tmp_path / "splits")
 
@@ -95,13 +94,13 @@ def test_other_models_and_solvers_may_have_other_code(tmp_path):
     assert len(collect_runs(files)[1]) == 3
 
 
-def test_a_replica_that_is_there_twice_is_refused(tmp_path):
+def test_a_duplicate_replica_is_refused(tmp_path):
     files = [chunk(tmp_path, "a/0-1.csv", [0, 1]), chunk(tmp_path, "a/1-1.csv", [1])]
     with pytest.raises(UserError, match=r"1-1\.csv: replica 1 is already in .*0-1\.csv"):
         collect_runs(files)
 
 
-def test_a_file_cut_at_any_byte_is_refused_or_was_cut_to_the_same_content(tmp_path):
+def test_a_file_truncated_at_any_byte_is_refused(tmp_path):
     path = chunk(tmp_path, "a/0-2.csv", [0, 1, 2])
     whole = path.read_bytes()
     for length in range(len(whole)):
@@ -110,7 +109,7 @@ def test_a_file_cut_at_any_byte_is_refused_or_was_cut_to_the_same_content(tmp_pa
             collect_runs([path])
 
 
-def test_trials_carry_what_their_search_was_for(tmp_path):
+def test_trials_have_the_columns_of_their_search(tmp_path):
     files = []
     for model, parameter in (("gcn", "dropout"), ("cgnn", "t1")):
         path = tmp_path / "search/cora/fixed" / model / "released/trials.csv"
@@ -118,21 +117,11 @@ def test_trials_carry_what_their_search_was_for(tmp_path):
         write_csv(path, ["trial", "status", "objective", parameter], [{"trial": 0, parameter: 1}])
         files.append(path)
     columns, rows = collect_trials(files)
-    assert columns == [
-        "dataset",
-        "split_kind",
-        "model",
-        "preset",
-        "trial",
-        "status",
-        "objective",
-        "dropout",
-        "t1",
-    ]
+    assert columns == ["dataset", "split_kind", "model", "preset", "trial", "status", "objective", "dropout", "t1"]
     assert [(row["model"], row["preset"]) for row in rows] == [("gcn", "released"), ("cgnn", "released")]
 
 
-def test_profiles_become_rows_and_a_damaged_one_is_named(tmp_path):
+def test_profiles_become_rows_and_a_damaged_one_is_refused(tmp_path):
     point = dict.fromkeys(PROFILE_COLUMNS, 1) | {"seconds": [1, 2], "peak_bytes": None}
     (tmp_path / "2.json").write_text(json.dumps(point))
     columns, rows = collect_profiles([tmp_path / "2.json"])

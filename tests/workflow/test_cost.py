@@ -1,4 +1,4 @@
-"""Finished work counts with its measured seconds, missing work by timed epochs; unknown times are reported."""
+"""The cost of finished work is its measured time, that of missing work is estimated; unknown times are reported."""
 
 from pathlib import Path
 
@@ -23,12 +23,8 @@ def config(tmp_path: Path) -> dict:
             "protocol": {"seeds": 4, "epochs": 100},
             "experiments": off | wanted,
             "residual": {
-                "models": {"gcn_residual_plain": False},
-                "layers": [4],
-                "datasets": ["cora"],
-                "seeds": 2,
-                "random_splits": 1,
-                "epochs": 50,
+                **{"models": {"gcn_residual_plain": False}, "layers": [4], "datasets": ["cora"]},
+                **{"seeds": 2, "random_splits": 1, "epochs": 50},
             },
             "sweeps": {"datasets": []},
             "fidelity": {"datasets": []},
@@ -38,8 +34,8 @@ def config(tmp_path: Path) -> dict:
     )
 
 
-def times(folder: Path, name: str, model: str, variant: str, seconds: list[tuple[float, float]]) -> None:
-    """A job's rows (not read here) and its file of seconds and seconds per epoch."""
+def write_times(folder: Path, name: str, model: str, variant: str, seconds: list[tuple[float, float]]) -> None:
+    """Write a job's rows, which are not read here, and its file of seconds and seconds per epoch."""
     folder.mkdir(parents=True)
     (folder / f"{name}.csv").write_text("rows\n")
     rows = [
@@ -50,7 +46,7 @@ def times(folder: Path, name: str, model: str, variant: str, seconds: list[tuple
 
 
 def test_measured_and_expected_seconds_add_up(config: dict, tmp_path: Path) -> None:
-    times(tmp_path / "runs/cora/fixed/gcn/released/published", "0-1", "gcn", "", [(2.0, 0.02), (3.0, 0.02)])
+    write_times(tmp_path / "runs/cora/fixed/gcn/released/published", "0-1", "gcn", "", [(2.0, 0.02), (3.0, 0.02)])
     found = list(pieces(config, published=tmp_path / "none.csv"))
     gcn, *_ = (piece for piece in found if (piece.stage, piece.dataset) == ("runs", "cora"))
     assert (gcn.epochs, gcn.measured, gcn.missing_epochs) == (400, 5.0, 200)
@@ -63,7 +59,7 @@ def test_measured_and_expected_seconds_add_up(config: dict, tmp_path: Path) -> N
     assert time_left(found, cores=2).startswith("4 trainings and searches left")
 
 
-def test_what_was_not_timed_here_takes_as_long_as_in_the_published_run(config: dict, tmp_path: Path) -> None:
+def test_missing_times_are_taken_from_the_published_run(config: dict, tmp_path: Path) -> None:
     published = tmp_path / "published.csv"
     published.write_text(f"{HEADER}\nciteseer,fixed,gcn,released,published,,0,fixed,8,0.04\n")
     found = pieces(config, published)
@@ -72,12 +68,7 @@ def test_what_was_not_timed_here_takes_as_long_as_in_the_published_run(config: d
 
 
 def test_deeper_models_are_expected_to_take_longer(config: dict, tmp_path: Path) -> None:
-    times(
-        tmp_path / "runs/cora/fixed/gcn_residual/released/published/layers-2",
-        "0-1",
-        "gcn_residual",
-        "layers-2",
-        [(1, 0.01)],
-    )
+    folder = tmp_path / "runs/cora/fixed/gcn_residual/released/published/layers-2"
+    write_times(folder, "0-1", "gcn_residual", "layers-2", [(1, 0.01)])
     deep = [piece for piece in pieces(config, tmp_path / "none.csv") if piece.epochs in (100, 50)]
     assert [piece.expected for piece in deep] == [pytest.approx(2 * 50 * 0.02), pytest.approx(50 * 0.02)]

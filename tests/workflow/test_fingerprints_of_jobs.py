@@ -1,4 +1,4 @@
-"""A job's fingerprint covers every module of cgnn that the job really imported."""
+"""The fingerprint of a job covers every module of cgnn that the job imported."""
 
 import argparse
 import json
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def named_modules(arguments: list[str]) -> tuple[str, ...]:
-    """The modules that the rule of this command names for its fingerprint, besides the command's own."""
+    """The modules that the rule of this command names for its fingerprint, besides the module of the command."""
     command, name = arguments[0], arguments[1] if len(arguments) > 1 else ""
     parser = argparse.ArgumentParser()
     for option in ("--model", "--method", "--preset"):
@@ -40,7 +40,7 @@ def named_modules(arguments: list[str]) -> tuple[str, ...]:
     return ("cgnn.datasets.registry",) if command == "split" else ()
 
 
-#: Modules that decide nothing, and their packages, whose __init__.py holds a docstring alone (test_fingerprint.py).
+#: Modules that do not affect results, and their packages, whose __init__.py has only a docstring (test_fingerprint.py).
 NOT_COVERED = {*DECIDES_NOTHING, *(name.rpartition(".")[0] for name in DECIDES_NOTHING)} - {"cgnn"}
 TRAINING = ("train", "search", "profile")
 
@@ -48,7 +48,7 @@ TRAINING = ("train", "search", "profile")
 def jobs_of(tree: Path) -> list[tuple[list[str], set[str]]]:
     """The arguments of every job of the tree, and the modules that it had imported when it ended.
 
-    PyG writes modules of its own at run time, in memory only, into the package of a layer.
+    Modules that PyG generates in memory at run time, inside the package of a layer, are left out.
     """
     found = [json.loads(path.read_text()) for path in (tree / "modules").glob("*.json")]
     return [(job["arguments"], {name for name in job["modules"] if not name.endswith("_propagate")}) for job in found]
@@ -65,7 +65,7 @@ def test_every_command_of_the_workflow_was_run(finished_tree: Path) -> None:
     assert called - run <= {"fetch"}, "a synthetic graph is not fetched"
 
 
-def test_what_a_job_imports_is_covered_or_decides_nothing(finished_tree: Path) -> None:
+def test_every_module_that_a_job_imports_is_covered_or_does_not_affect_results(finished_tree: Path) -> None:
     for arguments, imported in jobs_of(finished_tree):
         missed = imported - covered(arguments) - NOT_COVERED
         if arguments[0] in TRAINING:
@@ -108,14 +108,14 @@ TRAIN, SEARCH = {"train", "search_hyperparameters", "measure_profile"}, {"search
         ("cli/search.py", "args.seed", "args.seed + 1", SEARCH),
     ],
 )
-def test_an_edit_that_changes_numbers_is_in_the_dry_run(finished, file, old, new, rules: Iterable[str]) -> None:
+def test_an_edit_that_changes_results_reruns_the_jobs(finished, file, old, new, rules: Iterable[str]) -> None:
     path = finished.path / "cgnn" / file
     assert old in path.read_text(), f"{file} no longer has {old!r}: choose another edit"
     path.write_text(path.read_text().replace(old, new))
     assert set(rules) <= set(finished.planned())
 
 
-def test_a_models_options_rerun_that_model_and_a_further_model_reruns_nothing(finished) -> None:
+def test_changed_options_rerun_one_model_and_an_additional_model_reruns_nothing(finished) -> None:
     records = finished.path / "cgnn/models/records.py"
     text = records.read_text()
     records.write_text(text + '\nRECORDS["another"] = RECORDS["gcn"]\n')

@@ -1,4 +1,4 @@
-"""A run keeps the code it was started with."""
+"""A run uses the code with which it was started."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def source(tmp_path):
     return tmp_path / "source"
 
 
-def test_the_copy_holds_code_and_config_and_is_made_once(source, tmp_path):
+def test_the_copy_contains_code_and_config_and_is_written_once(source, tmp_path):
     results, config = str(tmp_path / "results"), {"results": "r", "search": {"trials": 5}}
     target = frozen_path(source, results, config)
     freeze(source, target, results, config)
@@ -25,7 +25,7 @@ def test_the_copy_holds_code_and_config_and_is_made_once(source, tmp_path):
     assert [path.name for path in target.parent.iterdir()] == [target.name]
 
 
-def test_another_code_or_config_has_another_copy(source, tmp_path):
+def test_different_code_or_config_has_a_separate_copy(source, tmp_path):
     places = {frozen_path(source, str(tmp_path), {"seeds": seeds}) for seeds in (1, 2)}
     (source / "cgnn/a.py").write_text("A = 2\n")
     places.add(frozen_path(source, str(tmp_path), {"seeds": 1}))
@@ -34,7 +34,7 @@ def test_another_code_or_config_has_another_copy(source, tmp_path):
 
 @pytest.mark.parametrize("edit", ["cgnn/a.py", "cgnn/added.py", "workflow/rules/a.smk", CONFIG, "torch.py", "deleted"])
 def test_a_copy_that_does_not_have_the_hash_in_its_name_is_refused(source, tmp_path, edit):
-    """A results folder from somebody else may hold any code under the name that ours would have."""
+    """A results folder from somebody else may contain any code under the name of our copy."""
     results, config = str(tmp_path / "results"), {"seeds": 1}
     target = frozen_path(source, results, config)
     freeze(source, target, results, config)
@@ -74,7 +74,7 @@ def test_an_edit_between_planning_and_freezing_is_refused(source, tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_jobs_run_the_frozen_code_although_the_working_tree_is_broken_meanwhile(project):
-    """The graph is assembled while the code of the training, which comes after it, is being destroyed."""
+    """The code is overwritten while the graph is being assembled, before the training starts."""
     target = "results/tiny/runs/synthetic/random/cgnn/released/published/0-1.csv"
     process = project.start(target)
     started = project.path / "results/tiny/logs/assemble_graph/synthetic.log"

@@ -1,4 +1,4 @@
-"""Exactly which jobs a change reruns: dry runs on a finished tree."""
+"""Which jobs a change reruns, tested by dry runs on a finished tree."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 RUNS = "runs/synthetic"
 PUBLISHED = "synthetic/fixed/cgnn/released/published"
-#: What follows when rows of the tables change.
+#: The jobs that run again if rows of the tables change.
 AFTER_RUNS = {
     "collect_rows": {"runs.csv", "seconds.csv"},
     "summarise_runs": {"summary.csv"},
@@ -52,7 +52,7 @@ def test_touching_files_without_changing_them_reruns_nothing(finished):
     assert finished.planned() == {}
 
 
-def test_editing_the_style_of_figures_redraws_figures_and_the_paper_alone(finished):
+def test_editing_the_style_redraws_only_figures_and_the_paper(finished):
     finished.append("cgnn/render/style.py", "\nADDED = 1\n")
     planned = finished.planned()
     assert set(planned) == {"draw_figure", "compile_paper", "write_scorecard"}
@@ -71,7 +71,7 @@ def test_deleting_one_figure_redraws_that_figure(finished):
     assert set(finished.planned()) == {"draw_figure", "compile_paper", "write_scorecard"}
 
 
-def test_editing_the_exact_solver_reruns_cgnn_and_what_follows_and_no_baseline(finished):
+def test_editing_the_exact_solver_reruns_cgnn_and_no_baseline(finished):
     finished.append("cgnn/dynamics/chebyshev.py", "\nADDED = 1\n")
     planned = finished.planned()
     assert planned["search_hyperparameters"] == {"search/synthetic/fixed/cgnn/released/trials.csv"}
@@ -101,7 +101,7 @@ def test_editing_a_baseline_reruns_that_baseline(finished):
     assert "assemble_graph" not in planned
 
 
-def test_changing_one_search_space_reruns_that_models_searches_and_trainings(finished):
+def test_changing_a_search_space_reruns_the_searches_and_trainings_of_its_model(finished):
     finished.configure(search__spaces__gcn__lr="loguniform(1e-3, 2e-2)")
     planned = finished.planned()
     assert planned["search_hyperparameters"] == {"search/synthetic/fixed/gcn/released/trials.csv"}
@@ -111,12 +111,12 @@ def test_changing_one_search_space_reruns_that_models_searches_and_trainings(fin
 
 
 @pytest.mark.parametrize("key", ["epochs", "warmup"])
-def test_how_long_a_method_is_measured_measures_that_method(finished, key):
+def test_changing_the_number_of_measured_epochs_reruns_the_profile_of_that_method(finished, key):
     finished.configure(**{f"profiles__methods__cgnn_exact__{key}": 2})
     assert finished.planned("profiles") == {"measure_profile": {"profiles/synthetic/cgnn_exact/1.json"}}
 
 
-def test_a_further_seed_computes_that_seed_and_the_aggregates(finished):
+def test_an_additional_seed_computes_that_seed_and_the_aggregates(finished):
     finished.configure(protocol__seeds=3)
     planned = finished.planned()
     assert planned.pop("train") == {f"{RUNS}/fixed/{model}/released/search/2-2.csv" for model in ("gcn", "cgnn")}
@@ -125,20 +125,15 @@ def test_a_further_seed_computes_that_seed_and_the_aggregates(finished):
     assert planned == AFTER_RUNS
 
 
-def test_a_further_depth_computes_that_depth_and_the_aggregates(finished):
+def test_an_additional_depth_computes_that_depth_and_the_aggregates(finished):
     finished.configure(sweeps__layers__values=[2, 3])
     planned = finished.planned()
     assert planned.pop("train") == {"sweeps/synthetic/fixed/gcn/released/published/layers-3/0-0.csv"}
     assert planned.pop("collect_rows") == {"sweeps.csv", "seconds.csv"}
-    assert not set(planned) & {
-        "search_hyperparameters",
-        "summarise_runs",
-        "assemble_graph",
-        "make_split",
-    }
+    assert not set(planned) & {"search_hyperparameters", "summarise_runs", "assemble_graph", "make_split"}
 
 
-def test_a_further_dataset_computes_that_dataset_and_the_aggregates(finished):
+def test_an_additional_dataset_computes_that_dataset_and_the_aggregates(finished):
     shutil.copy(finished.path / "results/tiny/data/synthetic/graph.npz", finished.path / "mine.npz")
     finished.configure(datasets__mine={"path": "mine.npz"})
     planned = finished.planned()
@@ -156,7 +151,7 @@ def test_a_further_dataset_computes_that_dataset_and_the_aggregates(finished):
 
 
 @pytest.mark.parametrize("size", [1, 7])
-def test_another_number_of_replicas_per_job_recomputes_nothing_that_exists(finished, size):
+def test_another_number_of_replicas_per_job_recomputes_nothing(finished, size):
     finished.configure(jobs__replicas_per_job=size)
     assert finished.planned() == {}
 
@@ -166,10 +161,10 @@ def test_other_cores_threads_or_memory_requests_recompute_nothing(finished):
     assert finished.planned() == {}
 
 
-def test_a_corrected_digit_in_the_published_settings_reruns_what_used_it(finished):
+def test_a_corrected_published_hyperparameter_reruns_the_trainings_that_use_it(finished):
     path = finished.path / "paper/reported.yaml"
     text = path.read_text(encoding="utf-8")
-    # Cora's values stand in for a synthetic graph's: CGNN on random splits.
+    # A synthetic graph uses Cora's values; this one is for CGNN on random splits.
     assert "lr: 1.47e-3" in text
     path.write_text(text.replace("lr: 1.47e-3", "lr: 1.48e-3"), encoding="utf-8")
     assert finished.planned("runs") == {"train": {f"{RUNS}/random/cgnn/released/published/0-1.csv"}}

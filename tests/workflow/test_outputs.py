@@ -1,4 +1,4 @@
-"""What files a config makes, without making any."""
+"""The files that a config produces, without producing them."""
 
 from pathlib import Path
 
@@ -38,14 +38,14 @@ def test_recorded_curves_are_those_of_table_2_or_trained_for_the_figure():
     assert {(planned.stage, planned.replicas) for planned in plan.recorded(alone)} == {("curves", 3)}
 
 
-def test_a_section_that_is_empty_makes_nothing_and_neither_do_its_readers():
+def test_an_empty_section_and_the_products_that_need_it_are_omitted():
     quiet = outputs_of(overlay(load(), {"sweeps": {"datasets": []}, "curves": {"datasets": []}}))
     assert "sweeps" not in quiet.products and "accuracy_depth_time" not in quiet.figures
     assert "recorded" not in quiet.products and "alpha_degree" not in quiet.figures
     assert "fixed_splits" in quiet.tables
 
 
-def test_a_graph_of_your_own_gets_no_verdicts_on_the_paper(tmp_path):
+def test_a_users_own_graph_has_no_verdicts_on_the_paper(tmp_path):
     (tmp_path / "my.npz").touch()
     mine = {"mine": {"path": str(tmp_path / "my.npz")}}
     found = outputs_of(overlay(load(["config/own_graph.yaml"]), {"datasets": mine}))
@@ -54,19 +54,19 @@ def test_a_graph_of_your_own_gets_no_verdicts_on_the_paper(tmp_path):
     assert "random_splits" in found.tables
 
 
-def test_splits_are_requested_where_something_uses_them(paper):
+def test_only_splits_that_are_used_are_requested(paper):
     names = {Path(split).relative_to("results/paper/splits").as_posix() for split in paper.splits}
     assert {"cora/fixed.json", "cora/random14.json", "cora/pool00.json", "pubmed/component14.json"} <= names
     assert not any("search" in name or "random15" in name for name in names)
 
 
-def test_every_target_has_files_and_a_training_that_is_not_planned_is_refused(paper):
+def test_every_target_has_files_and_an_unplanned_training_is_refused(paper):
     assert all(paper.targets.values())
     with pytest.raises(UserError, match="the config has no such training"):
         paper.training("runs/cora/fixed/gcm/released/published")
 
 
-def test_other_rules_of_random_splits_follow_the_search_on_random_splits(paper):
+def test_other_rules_of_random_splits_use_the_search_on_random_splits(paper):
     planned = paper.training("runs/cora/pool/cgnn_weight/released/search")
     assert planned.search == plan.Search("cora", "random", "cgnn_weight", "released")
     assert planned.inputs("R", 3, 4)["splits"] == ["R/splits/cora/pool03.json", "R/splits/cora/pool04.json"]

@@ -1,4 +1,4 @@
-"""Only priors of our own grammar reach Orion, which passes their text to eval."""
+"""Only priors of a restricted grammar are passed to Orion, which evaluates their text as code."""
 
 import pytest
 from hypothesis import given
@@ -11,12 +11,12 @@ from cgnn.search.priors import Prior, parse_prior
 ATTACK = "__import__('os').system('touch attacked')"
 NUMBERS = st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6, allow_nan=False)
 WORDS = st.sampled_from(["uniform", "loguniform", "normal", "choices", "randint", "discrete=True", "__import__"])
-#: Text that often nearly is a prior.
+#: Text that is often similar to a prior.
 FRAGMENTS = st.lists(WORDS | NUMBERS.map(str) | st.sampled_from([*"()[], '\"=.;_"]) | st.text(max_size=3), max_size=12)
 
 
 @given(text=st.text(max_size=60) | FRAGMENTS.map("".join))
-def test_any_text_is_refused_or_reads_the_same_after_rendering(text):
+def test_any_text_is_refused_or_can_be_parsed_again_after_rendering(text):
     try:
         prior = parse_prior("lr", text, "here")
     except UserError as error:
@@ -48,7 +48,7 @@ def test_ordered_bounds_are_accepted_and_others_refused(first, second, kind):
         ("optimizer", "choices(['adam', \"rmsprop\"])", "choices(['adam', 'rmsprop'])"),
     ],
 )
-def test_a_prior_is_rendered_in_the_notation_of_orion_which_builds_it(name, text, rendered):
+def test_a_prior_is_rendered_in_a_notation_that_orion_accepts(name, text, rendered):
     prior = parse_prior(name, text, "here")
     assert str(prior) == rendered
     import numpy

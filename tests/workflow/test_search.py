@@ -1,4 +1,4 @@
-"""The search: its sequence, its two rounds, its store, its failures."""
+"""The search: its sequence of trials, its two rounds, its store and its failures."""
 
 import csv
 import os
@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cgnn.__main__ import main
 from cgnn.errors import UserError
 from cgnn.search import trials
 from cgnn.search.orion import Job, Result, Rounds, Trial, best_of, finalists, search
@@ -33,7 +34,7 @@ def accuracy(params):
 
 
 def outcome(job, fails=()):
-    """Replica 0 says what ``accuracy`` says; further ones differ by replica and trial."""
+    """Replica 0 has the accuracy of ``accuracy``; further ones differ by replica and trial."""
     if job.trial in fails or (job.trial, job.replica) in fails:
         return Result("diverged", None, 1.0)
     return Result("completed", accuracy(job.params) - (job.replica * (job.trial + 1)) % 5, 1.0)
@@ -76,12 +77,12 @@ def test_an_extended_search_runs_only_the_new_trials_and_keeps_the_old_ones(tmp_
     assert table(longer) == table(at_once)
 
 
-def test_a_shortened_search_gives_the_first_trials_and_runs_none(tmp_path):
+def test_a_shortened_search_gives_the_first_trials_and_runs_no_new_ones(tmp_path):
     longer, _ = run(tmp_path / "store", 6)
     seen = []
     shorter, _ = run(tmp_path / "store", 4, seen)
     known = {trial.index for trial in longer if trial.round == 2}
-    assert all(isinstance(job, tuple) and job[0] not in known for job in seen)  # finalists that were none before
+    assert all(isinstance(job, tuple) and job[0] not in known for job in seen)  # only finalists that are new
     assert table(shorter) == table(run(tmp_path / "other", 4)[0])
 
 
@@ -107,7 +108,7 @@ def test_a_search_never_ends_with_fewer_results_than_requested(tmp_path):
         search(tmp_path, {}, SPACE, 7, rounds, lambda jobs: ((job, outcome(job)) for job in list(jobs)[:3]))
 
 
-def test_a_diverged_trial_counts_is_remembered_and_gets_no_objective(tmp_path):
+def test_a_diverged_trial_counts_and_has_no_objective(tmp_path):
     trials, client = run(tmp_path, 5, fails={1, 3})
     assert [trial.result.status for trial in trials] == ["completed", "diverged", "completed", "diverged", "completed"]
     stored = client.to_pandas()
@@ -127,33 +128,33 @@ def test_round_two_evaluates_the_best_trials_again_and_no_others(tmp_path):
     assert [len(trial.further) for trial in ranked] == [2] * 3 + [0] * 4
 
 
-def made_trial(index, first, *further):
+def make_trial(index, first, *further):
     results = [Result("diverged" if a is None else "completed", a, 1.0) for a in (first, *further)]
     return Trial(index, {}, results[0], tuple(results[1:]))
 
 
-def test_the_best_mean_of_the_further_replicas_wins_however_lucky_round_one_was():
-    lucky, steady = made_trial(0, 99.0, 70.0, 71.0, 72.0), made_trial(1, 80.0, 79.0, 80.0, 81.0)
+def test_the_trial_with_the_best_mean_of_further_replicas_wins():
+    lucky, steady = make_trial(0, 99.0, 70.0, 71.0, 72.0), make_trial(1, 80.0, 79.0, 80.0, 81.0)
     assert (lucky.mean, steady.mean) == (71.0, 80.0)
     assert best_of([lucky, steady]) is steady
 
 
-def test_of_equal_means_the_earliest_trial_wins_whatever_the_order_of_the_replicas():
+def test_the_earliest_trial_wins_if_means_are_equal():
     thirds = [100 * count / 21 for count in (13, 14, 15)]
-    one, other = made_trial(4, 80.0, *thirds), made_trial(2, 70.0, *reversed(thirds))
-    even = made_trial(3, 75.0, *[thirds[1]] * 3)  # the same sum of counts
+    one, other = make_trial(4, 80.0, *thirds), make_trial(2, 70.0, *reversed(thirds))
+    even = make_trial(3, 75.0, *[thirds[1]] * 3)  # the same sum of counts
     assert best_of([one, even, other]) is other
     assert best_of([one, even]) is even
 
 
-def test_a_finalist_with_a_failed_replica_shows_it_and_cannot_win():
-    failed, poor = made_trial(0, 99.0, 99.0, None), made_trial(1, 20.0, 20.0, 20.0)
+def test_a_finalist_with_a_failed_replica_cannot_win():
+    failed, poor = make_trial(0, 99.0, 99.0, None), make_trial(1, 20.0, 20.0, 20.0)
     assert (failed.status, failed.mean) == ("diverged", None)
     assert best_of([failed, poor]) is poor
-    assert best_of([failed, made_trial(2, None), made_trial(3, 90.0)]) is None
+    assert best_of([failed, make_trial(2, None), make_trial(3, 90.0)]) is None
 
 
-def test_if_there_are_fewer_trials_than_finalists_all_are_finalists(tmp_path):
+def test_all_trials_are_finalists_if_there_are_few(tmp_path):
     trials, _ = run(tmp_path, 3, count=10, fails={1})
     assert [(trial.round, trial.status) for trial in trials] == [(2, "completed"), (1, "diverged"), (2, "completed")]
 
@@ -167,7 +168,7 @@ def test_more_finalists_or_replicas_run_only_what_is_missing(tmp_path):
     assert table(trials) == table(run(tmp_path / "other", 6, count=3, replicas=2)[0])
 
 
-def test_another_split_of_a_further_replica_runs_that_replica_alone(tmp_path):
+def test_another_split_for_a_further_replica_reruns_only_that_replica(tmp_path):
     def results(splits, seen):
         def evaluate(wanted):
             for job in wanted:
@@ -182,7 +183,7 @@ def test_another_split_of_a_further_replica_runs_that_replica_alone(tmp_path):
     assert sorted(seen) == [(0, 2), (1, 2)]
 
 
-def test_another_code_or_space_has_a_store_of_its_own_and_going_back_finds_the_old_one(tmp_path):
+def test_different_code_or_another_space_has_a_separate_store(tmp_path):
     run(tmp_path, 3)
     for change in ({"identity": {"code": 2}}, {"space": space_of(t1="uniform(5, 25)", hidden="choices([16])")}):
         seen = []
@@ -193,7 +194,7 @@ def test_another_code_or_space_has_a_store_of_its_own_and_going_back_finds_the_o
     assert seen == []
 
 
-def test_a_space_smaller_than_the_number_of_trials_is_searched_through(tmp_path):
+def test_a_small_space_is_searched_completely(tmp_path):
     space = space_of(t1="uniform(5, 6, discrete=True)", hidden="choices([16, 32])")
     trials, _ = run(tmp_path, 10, space=space)
     assert 1 <= len(trials) <= 4
@@ -210,7 +211,7 @@ def test_a_second_writer_is_refused(tmp_path):
     search(tmp_path, {"code": 1}, SPACE, 7, Rounds(1, 1, ("a", "b")), evaluate)
 
 
-def test_a_damaged_store_is_named(tmp_path):
+def test_the_error_names_a_damaged_store(tmp_path):
     run(tmp_path, 2)
     (store,) = tmp_path.glob("*/orion.pkl")
     store.write_bytes(store.read_bytes()[:50])
@@ -219,7 +220,7 @@ def test_a_damaged_store_is_named(tmp_path):
 
 
 class Attack:
-    """Unpickled by Python's own unpickler, it makes a file."""
+    """Creates a file if it is unpickled by Python's own unpickler."""
 
     def __init__(self, target):
         self.target = target
@@ -238,7 +239,7 @@ def test_a_store_from_somebody_else_cannot_run_code(tmp_path):
         run(tmp_path / "store", 2)
     assert not payload.exists()
     pickle.loads(store.read_bytes()).close()
-    assert payload.exists()  # the attack works on an ordinary unpickler
+    assert payload.exists()  # the attack works with the ordinary unpickler
 
     store.write_bytes(good)
     seen = []
@@ -255,7 +256,7 @@ def test_a_store_from_somebody_else_cannot_run_code(tmp_path):
         ("producer.strategy", "MaxParallelStrategy", "producer"),
     ],
 )
-def test_what_orion_would_act_on_is_refused_in_a_stored_experiment(tmp_path, key, value, reason):
+def test_a_stored_experiment_with_entries_that_orion_would_act_on_is_refused(tmp_path, key, value, reason):
     run(tmp_path, 1)
     (store,) = tmp_path.glob("*/orion.pkl")
     database = pickle.loads(store.read_bytes())
@@ -265,7 +266,7 @@ def test_what_orion_would_act_on_is_refused_in_a_stored_experiment(tmp_path, key
         run(tmp_path, 1)
 
 
-def test_a_damaged_result_is_named(tmp_path):
+def test_the_error_names_a_damaged_result(tmp_path):
     run(tmp_path, 2, fails={1})
     for pattern, where in (("*/failed/*.json", "trial 1, replica 0"), ("*/round_two/*-2-*.json", "trial 0, replica 2")):
         (file,) = tmp_path.glob(pattern)
@@ -312,7 +313,6 @@ class Stopped(Exception):
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory):
     """A small graph with its fixed split, and the splits of a search with two replicas in round two."""
-    from cgnn.__main__ import main
     from cgnn.datasets.graph import load_graph
     from cgnn.datasets.splits import random_split, save_split
 
@@ -346,8 +346,7 @@ def read_csv(path):
 
 
 def test_a_resumed_or_extended_search_writes_the_same_bytes(tmp_path, graph, monkeypatch):
-    """With 21 validation nodes, 100 − (100 − accuracy) differs from the accuracy, so a rounded one breaks a tie."""
-    from cgnn.__main__ import main
+    """With 21 validation nodes, 100 − (100 − accuracy) differs from the accuracy, so rounding would break a tie."""
 
     def stop_before(last):
         def evaluate(task, workers, jobs):
@@ -392,8 +391,7 @@ def test_a_resumed_or_extended_search_writes_the_same_bytes(tmp_path, graph, mon
 
 
 @pytest.mark.parametrize("kind", ["fixed", "random"])
-def test_a_search_uses_no_seed_and_no_random_split_of_a_table(tmp_path, graph, monkeypatch, kind):
-    from cgnn.__main__ import main
+def test_a_search_uses_no_seed_and_no_random_split_of_the_tables(tmp_path, graph, monkeypatch, kind):
     from cgnn.datasets.splits import load_split
     from cgnn.training import replicas
 
@@ -421,8 +419,7 @@ def test_a_search_uses_no_seed_and_no_random_split_of_a_table(tmp_path, graph, m
     assert len(used) == 2 * 3 * 2 and len(set(used)) == 6
 
 
-def test_a_hyperparameter_that_only_one_model_has_is_searched_and_saved(tmp_path, graph):
-    from cgnn.__main__ import main
+def test_a_hyperparameter_of_only_one_model_is_searched_and_saved(tmp_path, graph):
     from cgnn.models.registry import load
 
     words = [*arguments(graph), *outputs(tmp_path), "--trials", "2"]
@@ -443,9 +440,7 @@ def test_a_hyperparameter_that_only_one_model_has_is_searched_and_saved(tmp_path
         ("fixed", ["fixed", "fixed"], r"found 2, expected 1 \(fixed.json\)"),
     ],
 )
-def test_splits_that_do_not_fit_are_refused(tmp_path, graph, capsys, kind, splits, message):
-    from cgnn.__main__ import main
-
+def test_splits_that_do_not_fit_the_search_are_refused(tmp_path, graph, capsys, kind, splits, message):
     assert main(["search", *arguments(graph, kind, splits), *outputs(tmp_path), "--trials", "2"]) == 2
     assert re.search(message, capsys.readouterr().err)
     assert list(tmp_path.iterdir()) == []
@@ -455,18 +450,13 @@ def test_splits_that_do_not_fit_are_refused(tmp_path, graph, capsys, kind, split
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ["fixed", "random"])
 def test_the_command_gives_the_same_trials_with_two_workers_as_with_one(tmp_path, graph, kind):
-    from cgnn.__main__ import main
-
     for workers in ("1", "2"):
         out = tmp_path / workers
         words = [*arguments(graph, kind), *outputs(out), "--trials", "3", "--finalists", "2", "--workers", workers]
         words += ["--plots", str(out / "plots"), "--plotlyjs", str(tmp_path / "plotly.min.js")]
         assert main(["search", *words]) == 0
-        assert {path.name for path in (out / "plots").glob("*.html")} == {
-            "parallel_coordinates.html",
-            "regret.html",
-            "lpi.html",
-        }
+        plots = {path.stem for path in (out / "plots").glob("*.html")}
+        assert plots == {"parallel_coordinates", "regret", "lpi"}
         assert "plotly.min.js" in (out / "plots" / "regret.html").read_text()
     for file in ("trials.csv", "best.yaml"):
         assert (tmp_path / "1" / file).read_bytes() == (tmp_path / "2" / file).read_bytes()

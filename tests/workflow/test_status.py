@@ -1,6 +1,7 @@
 """`cgnn status`: what exists and what is missing."""
 
 import json
+import sys
 
 import pytest
 
@@ -10,7 +11,8 @@ from cgnn.pipeline.status import cells, grid, products
 
 @pytest.fixture
 def config(tmp_path):
-    return overlay(load(["config/quick.yaml"]), {"results": str(tmp_path / "results")})
+    search = {"trials": 7, "finalists": 2, "replicas": 2}  # 7 + 2 · 2 = 11 evaluations
+    return overlay(load(["config/quick.yaml"]), {"results": str(tmp_path / "results"), "search": search})
 
 
 def cell(found, section, row, column):
@@ -27,7 +29,7 @@ def test_an_empty_tree_has_everything_missing(config):
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_finished_and_begun_replicas_are_counted(config, tmp_path):
+def test_finished_replicas_in_files_and_journals_are_counted(config, tmp_path):
     folder = tmp_path / "results/runs/cora/fixed/cgnn/released/search"
     folder.mkdir(parents=True)
     (folder / "0-1.csv").touch()
@@ -39,7 +41,7 @@ def test_finished_and_begun_replicas_are_counted(config, tmp_path):
     assert cell(cells(config), "runs, fixed split, released, search", "cgnn", "cora").text == "2/3"
 
 
-def test_a_search_that_began_shows_its_trials(config, tmp_path):
+def test_the_finished_trials_of_a_running_search_are_shown(config, tmp_path):
     folder = tmp_path / "results/search/cora/fixed/gcn/released"
     (folder / "store").mkdir(parents=True)
     (folder / "store/progress.json").write_text(json.dumps({"finished": 3, "evaluations": 11}))
@@ -48,7 +50,7 @@ def test_a_search_that_began_shows_its_trials(config, tmp_path):
 
 @pytest.mark.slow
 def test_the_finished_tree_is_shown_as_done(finished):
-    done = finished.cgnn("status", "--configfile", "tiny.yaml")
+    done = finished.run([sys.executable, "-m", "cgnn", "status", "--configfile", "tiny.yaml"])
     assert done.returncode == 0, done.stdout
     assert "no training or search is left" in done.stdout
     assert "0/" not in done.stdout and "missing: nothing" in done.stdout

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.mark.slow
 def test_a_rerun_with_nothing_to_do_never_opens_a_store(finished):
-    """A store that is opened would be refused, being no pickle."""
+    """Opening any of these stores would fail, because they are not pickles."""
     stores = list(finished.path.rglob("orion.pkl"))
     assert stores
     for store in stores:

@@ -1,11 +1,10 @@
-"""A synthetic results tree, seeded and of the right schema, to draw and judge before real runs exist.
+"""A synthetic, seeded results tree with the schema of real results, for tests of tables, figures and claims.
 
-Its accuracies are the paper's own means with noise, so that every cell can be compared; its
-profiles, trials and curves have the right shape and no meaning. Never shown as a result.
+The accuracies are the paper's means with noise, so that every cell can be compared; profiles, trials and curves only
+have a plausible shape. None of these values is ever shown as a result.
 """
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -51,7 +50,7 @@ def rows(
     status: str = "diverged",
     **hyperparameters: object,
 ) -> pd.DataFrame:
-    """One row per value; None is a run that ended with ``status``."""
+    """One row per value; ``None`` means a run that ended with ``status``."""
     switches = fidelity or PRESETS[preset_name]
     records = []
     for replica, value in enumerate(values):
@@ -130,11 +129,8 @@ def runs(datasets: Sequence[str] = DATASETS, seed: int = 0, seeds: int = 10, spl
                 if dataset in by_dataset:
                     mean, std = by_dataset[dataset][kind]
                     values = generator.normal(mean, std, size=count).round(1).tolist()
-                    parts.append(
-                        rows(
-                            dataset, "gcn_residual", values, split_kind=kind, layers=layers, variant=f"layers-{layers}"
-                        )
-                    )
+                    options = {"split_kind": kind, "layers": layers, "variant": f"layers-{layers}"}
+                    parts.append(rows(dataset, "gcn_residual", values, **options))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -177,33 +173,22 @@ def fidelity(datasets: Sequence[str] = DATASETS, seed: int = 2, seeds: int = 10)
             values = base + shift.get(variant, 0.0) + noise
             if variant not in ("released", "augmentation-none"):
                 values = values + generator.normal(0, 0.3, seeds)
-            parts.append(
-                rows(
-                    dataset, "cgnn", values.round(1).tolist(), variant=variant, fidelity=preset("released", **switches)
-                )
-            )
+            chosen = preset("released", **switches)
+            parts.append(rows(dataset, "cgnn", values.round(1).tolist(), variant=variant, fidelity=chosen))
         values = (base - 2.4 + generator.normal(0, 0.8, seeds)).round(1).tolist()
         parts.append(rows(dataset, "cgnn", values, variant="paper", preset_name="paper"))
         for variant, spread in (("augmentation-zeros", 0.8), ("augmentation-none", 0.9)):
-            switches = {"augmentation": variant.split("-")[1]}
+            chosen = preset("released", augmentation=variant.split("-")[1])
             values = (base + generator.normal(0, spread, seeds)).round(1).tolist()
-            parts.append(
-                rows(
-                    dataset,
-                    "cgnn_weight",
-                    values,
-                    variant=f"cgnn_weight-{variant}",
-                    fidelity=preset("released", **switches),
-                )
-            )
+            parts.append(rows(dataset, "cgnn_weight", values, variant=f"cgnn_weight-{variant}", fidelity=chosen))
     return pd.concat(parts, ignore_index=True)
 
 
 def profiles(datasets: Sequence[str] = ("cora", "pubmed"), seed: int = 3) -> pd.DataFrame:
-    """Peak memory and seconds by epoch."""
+    """Peak memory and seconds per epoch."""
     generator = np.random.default_rng(seed)
     records = []
-    shapes = {  # method: model, axis, base MiB, MiB a unit, seconds, seconds a unit
+    shapes = {  # method: model, axis, base MiB, MiB per unit, seconds, seconds per unit
         "gcn": ("gcn", "layers", 20, 2.0, 0.008, 0.002),
         "gat": ("gat", "layers", 30, 9.0, 0.03, 0.012),
         "gcn_residual": ("gcn_residual", "layers", 20, 2.5, 0.008, 0.002),
@@ -281,19 +266,8 @@ def convergence() -> pd.DataFrame:
     parts = []
     for kind, rate in (("paper", 0.05), ("paper_weight", 0.30)):
         distance = np.maximum(0.9 * np.exp(-rate * t), 1e-13)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "kind": kind,
-                    "t": t,
-                    "distance": distance,
-                    "closed_form_distance": distance,
-                    "norm": 1 - distance,
-                    "solver_error": 1e-12,
-                    "predicted_rate": rate,
-                }
-            )
-        )
+        columns = {"t": t, "distance": distance, "closed_form_distance": distance, "norm": 1 - distance}
+        parts.append(pd.DataFrame({"kind": kind, **columns, "solver_error": 1e-12, "predicted_rate": rate}))
     parts.append(pd.DataFrame({"kind": "released", "t": t, "norm": 1 + 0.4 * t, "solver_error": 1e-12}))
     return pd.concat(parts).assign(graph="cora", nodes=400, edges=900, alpha=0.95, gamma=0.6, hidden=16)
 
@@ -314,21 +288,14 @@ def bench() -> dict[str, object]:
             ("cgnn_weight", "released", 1900.0),
             ("cgnn_weight", "exact", 15.0),
         ):
-            found.append(
-                {
-                    "model": model,
-                    "dataset": dataset,
-                    "recipe": recipe,
-                    "threads": 2,
-                    "ms_per_epoch": milliseconds * scale,
-                    "ms": [milliseconds * scale * factor for factor in (0.97, 1.0, 1.02)],
-                }
-            )
+            row = {"model": model, "dataset": dataset, "recipe": recipe, "threads": 2}
+            times = [milliseconds * scale * factor for factor in (0.97, 1.0, 1.02)]
+            found.append({**row, "ms_per_epoch": times[1], "ms": times})
     return {"rows": found, "device": "cpu", "threads": 1}
 
 
 def write_results(root: Path, datasets: Sequence[str] = DATASETS, seeds: int = 10, splits: int = 15) -> Path:
-    """The whole tree under ``root``; bench.json lies in it too."""
+    """Write the whole tree below ``root``, including bench.json."""
     root.mkdir(parents=True, exist_ok=True)
     frames: Mapping[str, pd.DataFrame] = {
         "runs": runs(datasets, seeds=seeds, splits=splits),
@@ -367,7 +334,3 @@ def recorded(models: Sequence[str] = ("cgnn", "gcn"), datasets: Sequence[str] = 
             )
             found.append(item)
     return found
-
-
-if __name__ == "__main__":
-    print(write_results(Path(sys.argv[1])))
