@@ -84,6 +84,10 @@ def processes_in(folder):
     return found
 
 
+def test_only_one_user_may_enter_the_folder_of_the_socket(server):
+    assert Path(server[preload.VARIABLE]).parent.stat().st_mode & 0o777 == 0o700
+
+
 def test_without_a_server_a_command_runs_in_its_own_process(tmp_path):
     environment = {**os.environ, preload.VARIABLE: str(tmp_path / "absent" / "socket")}
     assert run(["--help"], environment, tmp_path).returncode == 0
