@@ -130,13 +130,13 @@ def test_what_decides_numbers_is_plain_and_has_neither_label_nor_look() -> None:
     for record in MODELS.values():
         deciding = record.deciding()
         assert json.loads(json.dumps(deciding)) == deciding
-        assert replace(record, label="other", color="#123456", marker="1", dashes=":").deciding() == deciding
+        assert replace(record, label="other", color="#123456", marker="1").deciding() == deciding
         assert replace(record, module="cgnn.models.other").deciding() != deciding
 
 
 def test_labels_and_looks_tell_models_apart() -> None:
     assert len({record.label for record in MODELS.values()}) == len(MODELS)
-    assert len({(record.color, record.marker, record.dashes) for record in MODELS.values()}) == len(MODELS)
+    assert len({(record.color, record.marker) for record in MODELS.values()}) == len(MODELS)
     assert set(SOLVER_DASHES) == set(SOLVER_LABELS) == {*SOLVER_SUFFIXES, "released"}
     assert (
         len(set(SOLVER_DASHES.values())) == len({dashes for dashes, _ in SOLVER_DASHES.values()}) == len(SOLVER_DASHES)
