@@ -1,6 +1,6 @@
 """Rows of result files: reading, choosing a protocol, and comparing two groups, paired where possible."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,15 +31,22 @@ class Protocol:
         return rows[(rows["hyperparameter_source"] == self.source) & (rows["preset"] == self.preset)]
 
 
-def load_rows(path: Path | str) -> pd.DataFrame:
-    """Read a runs, sweeps or fidelity file; raise an error if a required column is missing."""
+def read_table(path: Path | str, needed: Sequence[str], advice: str, **options: Any) -> pd.DataFrame:
+    """A CSV file of results, without rows if the file is empty; an error names a needed column that is missing."""
     try:
-        rows = pd.read_csv(path, dtype={"split": str, "variant": str}, low_memory=False)
+        table = pd.read_csv(path, **options)
     except pd.errors.EmptyDataError:
-        rows = pd.DataFrame(columns=list(NEEDED))
-    missing = [name for name in NEEDED if name not in rows.columns]
+        return pd.DataFrame(columns=list(needed))
+    missing = [name for name in needed if name not in table.columns]
     if missing:
-        raise UserError(f"{path}: column {missing[0]!r} is missing; expected a file of `python -m cgnn train`")
+        raise UserError(f"{path}: column {missing[0]!r} is missing; {advice}")
+    return table
+
+
+def load_rows(path: Path | str) -> pd.DataFrame:
+    """Read a runs, sweeps or fidelity file."""
+    advice = "expected a file of `python -m cgnn train`"
+    rows = read_table(path, NEEDED, advice, dtype={"split": str, "variant": str}, low_memory=False)
     if "hyperparameter_source" not in rows.columns:
         rows["hyperparameter_source"] = "published"
     if "variant" not in rows.columns:
