@@ -13,17 +13,8 @@ from cgnn.render.markdown import markdown_of
 
 #: The columns of a table's CSV after the names of row and column; missing values are left empty.
 NUMBERS = (
-    "value",
-    "std",
-    "n",
-    "low",
-    "high",
-    "paper",
-    "paper_std",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p",
+    *("value", "std", "n", "low", "high", "paper", "paper_std"),
+    *("difference", "difference_low", "difference_high", "p"),
 )
 COLUMNS = ("group", "row", "column", "text", *NUMBERS, "bold", "missing")
 

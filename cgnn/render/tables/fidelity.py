@@ -10,7 +10,7 @@ from cgnn.analysis.summary import cell_record
 from cgnn.analysis.variants import BASE, flipped, with_presets
 from cgnn.models import names
 from cgnn.paper.reported import Reported, load_reported
-from cgnn.render.cells import accuracy_cell, count_text, interval_text, paper_cell
+from cgnn.render.cells import accuracy_cell, change_cell, count_text, paper_cell
 from cgnn.render.table import Cell, Row, Table
 
 MODELS = ("cgnn", "cgnn_weight", "cgnn_discrete", "cgnn_no_h0")  # the published number that matters most first
@@ -152,13 +152,9 @@ def _pair(
     if len(rows) and "variant" in rows and variant == rows["preset"].iloc[0] and not flipped(rows, variant, variant):
         file = "runs"
         where |= {"split_kind": "fixed", "preset": variant, "hyperparameter_source": "published", "variant": ""}
-    change = Cell("")
-    if gap is not None:
-        numbers = {"difference": gap.estimate, "difference_low": gap.low, "difference_high": gap.high, "p": gap.p}
-        change = Cell(interval_text(gap), numbers=numbers)
     return {
         f"{names.dataset(dataset)}, ours": (
             Cell("") if record is None else accuracy_cell(record, file=file, where=where, bold=bool(near))
         ),
-        f"{names.dataset(dataset)}, Δ": change,
+        f"{names.dataset(dataset)}, Δ": Cell("") if gap is None else change_cell(gap),
     }
