@@ -20,10 +20,8 @@ class Numbers:
     def __init__(self, published: Path) -> None:
         self.folder = published
         self.reported = load_reported(REPORTED)
-        self.claims = {
-            claim["id"]: claim
-            for claim in json.loads((published / "claims.json").read_text(encoding="utf-8"))["claims"]
-        }
+        claims = json.loads((published / "claims.json").read_text(encoding="utf-8"))["claims"]
+        self.claims = {claim["id"]: claim for claim in claims}
         self._frames: dict[str, pd.DataFrame] = {}
 
     def run(
@@ -37,14 +35,8 @@ class Numbers:
         column: str = "test_accuracy",
     ) -> str:
         """A cell of Tables 2 and 3 or, with a variant, of the residual GCN; ``column`` is the selection rule."""
-        wanted = {
-            "dataset": dataset,
-            "model": model,
-            "split_kind": split,
-            "preset": preset,
-            "hyperparameter_source": source,
-            "variant": variant,
-        }
+        wanted = {"dataset": dataset, "model": model, "split_kind": split}
+        wanted |= {"preset": preset, "hyperparameter_source": source, "variant": variant}
         return self._mean("runs", wanted, column)
 
     def switch(self, dataset: str, variant: str) -> str:

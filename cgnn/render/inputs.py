@@ -26,14 +26,8 @@ def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = 
 
 def resolve(args: argparse.Namespace, required: Iterable[str], optional: Iterable[str] = ()) -> Inputs:
     """The requested inputs that exist. A missing required input is an error; a missing optional one is left out."""
-    found: Inputs = {}
-    for name in required:
-        found[name] = _find(args, name, must_exist=True)
-    for name in optional:
-        value = _find(args, name, must_exist=False)
-        if value:
-            found[name] = value
-    return found
+    found = {name: _find(args, name, must_exist=True) for name in required}
+    return found | {name: given for name in optional if (given := _find(args, name, must_exist=False))}
 
 
 def _find(args: argparse.Namespace, name: str, must_exist: bool) -> Path | list[Path]:
@@ -50,9 +44,9 @@ def _find(args: argparse.Namespace, name: str, must_exist: bool) -> Path | list[
             return []
     paths = given if isinstance(given, list) else [given]
     missing = [path for path in paths if not path.is_file()]
-    if must_exist and (missing or not paths):
+    if paths and not missing:
+        return given
+    if must_exist:
         where = missing[0] if missing else args.results / INPUTS[name]
         raise UserError(f"{where}: no such file, expected the input --{name}; run `snakemake` to create it")
-    if missing or not paths:
-        return []
-    return given
+    return []

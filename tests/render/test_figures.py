@@ -12,7 +12,7 @@ from cgnn.pipeline.fingerprint import code_fingerprint, import_closure
 from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, TABLES
 from cgnn.render.figures import accuracy_depth_time, accuracy_epoch, convergence, memory_depth_time, speed_accuracy
 from cgnn.render.plots import _apart
-from cgnn.render.style import COLUMN, PAGE, look, use_style, write_figure
+from cgnn.render.style import PAGE, look, use_style, write_figure
 from cgnn.results.recorded import write_recorded
 
 SMALLEST = 7.0  # points
@@ -39,7 +39,7 @@ def test_drawing_twice_gives_the_same_bytes(finished, tmp_path, name):
 @pytest.mark.parametrize("name", FIGURES)
 def test_text_is_legible_at_column_width(results, name, monkeypatch):
     drawn = _draw(results, name)
-    assert drawn.figure.get_figwidth() in (COLUMN, PAGE)
+    assert drawn.figure.get_figwidth() == PAGE
     sizes = {text.get_fontsize() for text in drawn.figure.findobj(matplotlib.text.Text) if text.get_text().strip()}
     assert min(sizes) >= SMALLEST
 
@@ -195,7 +195,7 @@ def test_editing_one_figure_changes_its_fingerprint_alone_and_the_style_changes_
     style = copy / "render" / "style.py"
     style.write_text("# a comment\n" + style.read_text())
     assert fingerprints() == after
-    style.write_text(style.read_text().replace("COLUMN = 3.25", "COLUMN = 3.5"))
+    style.write_text(style.read_text().replace("PAGE = 6.75", "PAGE = 6.5"))
     assert not set(fingerprints().values()) & set(after.values())
 
 

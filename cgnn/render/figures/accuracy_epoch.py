@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from cgnn.analysis.claims.base import signed
 from cgnn.analysis.rows import in_order
 from cgnn.models import names
 from cgnn.render.plots import label_ends, panels, say_empty
-from cgnn.render.style import PAGE, Drawing, look
+from cgnn.render.style import Drawing, look
 from cgnn.results.recorded import Recorded, read_recorded
 
 SMOOTHING = 15  # epochs of the running mean
@@ -19,7 +20,7 @@ def draw(recorded: Path) -> Drawing:
     """One panel per dataset: smoothed mean and range over seeds, a dot where each seed was selected."""
     files = {(item.dataset, item.model): item for item in read_recorded(recorded)}
     datasets = in_order({dataset for dataset, _ in files}, names.DATASETS)
-    figure, grid = panels(len(datasets), 1, 2.2, PAGE)
+    figure, grid = panels(len(datasets), 1, 2.2)
     losses: list[float] = []
     for axes, dataset in zip(grid[:, 0], datasets, strict=False):
         ends, seen = [], []
@@ -30,19 +31,11 @@ def draw(recorded: Path) -> Drawing:
             smooth = wide.rolling(SMOOTHING, center=True, min_periods=1).mean()
             mean = smooth.mean(axis=1)
             axes.plot(smooth.index, mean, color=style.color)
-            axes.fill_between(
-                smooth.index, smooth.min(axis=1), smooth.max(axis=1), color=style.color, alpha=0.13, linewidth=0
-            )
+            low, high = smooth.min(axis=1), smooth.max(axis=1)
+            axes.fill_between(smooth.index, low, high, color=style.color, alpha=0.13, linewidth=0)
             chosen = selected_epochs(rows)
-            axes.plot(
-                chosen["epoch"],
-                chosen["test_accuracy"],
-                style.marker,
-                color=style.color,
-                markersize=4.5,
-                linestyle="none",
-                markeredgewidth=0,
-            )
+            places = chosen["epoch"], chosen["test_accuracy"]
+            axes.plot(*places, style.marker, color=style.color, markersize=4.5, markeredgewidth=0)
             ends.append((float(mean.index[-1]), float(mean.iloc[-1]), names.model(model), style.color))
             late = smooth[smooth.index >= CLIMB * smooth.index.max()]
             seen += [float(late.min().min()), float(smooth.max().max()), *chosen["test_accuracy"].tolist()]
@@ -57,19 +50,17 @@ def draw(recorded: Path) -> Drawing:
         say_empty(figure, grid[0, 0], "no curves were saved")
     finding = "No curves were saved."
     if losses:
-        low, high = (f"{value:+.1f}".replace("-", "−") for value in (min(losses), max(losses)))
         finding = (
             "Reporting the epoch of best validation accuracy instead of the last one changes the mean accuracy of a "
-            f"model by {low} to {high} points."
+            f"model by {signed(min(losses))} to {signed(max(losses))} points."
         )
     caption = (
         f"{finding} Lines are means over seeds, smoothed over {SMOOTHING} epochs; bands are the range over seeds; "
         "markers show each seed at the first epoch of its best validation accuracy. The axis leaves out the first "
         "epochs, where accuracy rises from chance level."
     )
-    return Drawing(
-        figure, "Accuracy by epoch", caption, "Line chart of test accuracy over epochs with the selected epochs marked."
-    )
+    alt = "Line chart of test accuracy over epochs with the selected epochs marked."
+    return Drawing(figure, "Accuracy by epoch", caption, alt)
 
 
 def curves_of(recorded: Recorded) -> pd.DataFrame:

@@ -81,8 +81,7 @@ def build(fidelity: Path, runs: Path, reported: Path) -> Table:
 
 def _variants(rows: pd.DataFrame) -> list[str]:
     """The variants, with the base first and the complete other preset last."""
-    found = sorted(set(rows["variant"]))
-    return sorted(found, key=lambda name: {0: 0, 1: 1}.get(len(flipped(rows, name)), 2))
+    return sorted(sorted(set(rows["variant"])), key=lambda name: min(len(flipped(rows, name)), 2))
 
 
 def words_of(rows: pd.DataFrame, variant: str) -> str:
@@ -97,13 +96,8 @@ def words_of(rows: pd.DataFrame, variant: str) -> str:
 
 
 def _published(printed: Reported, model: str, datasets: list[str], group: str) -> Row:
-    cells: dict[str, Cell] = {}
-    for dataset in datasets:
-        cells |= {
-            f"{names.dataset(dataset)}, ours": paper_cell(printed.accuracy(dataset, "fixed", model)),
-            f"{names.dataset(dataset)}, Δ": Cell(""),
-        }
-    return Row(PUBLISHED, cells, group)
+    cells = {f"{names.dataset(name)}, ours": paper_cell(printed.accuracy(name, "fixed", model)) for name in datasets}
+    return Row(PUBLISHED, cells | {f"{names.dataset(name)}, Δ": Cell("") for name in datasets}, group)
 
 
 def _switch_row(rows: pd.DataFrame, model: str, variant: str, datasets: list[str], printed: Reported) -> Row:
