@@ -208,7 +208,8 @@ def _intended_branch(error: Any) -> list[Any]:
         for inner in branch:
             unknown = _unknown_keys(inner) if inner.validator == "additionalProperties" else []
             known = list(inner.schema.get("properties", {}))
-            unlike += sum(1 - max((_similarity(key, name) for name in known), default=0) for key in unknown)
+            for key in unknown:
+                unlike += 1 - max((SequenceMatcher(None, str(key), name).ratio() for name in known), default=0)
             unlike += len(unknown) or 1
         return unlike
 
@@ -219,10 +220,6 @@ def _unknown_keys(error: Any) -> list[Any]:
     known, patterns = error.schema.get("properties", {}), error.schema.get("patternProperties", {})
     keys = [key for key in error.instance if key not in known]
     return sorted((key for key in keys if not any(re.search(p, str(key)) for p in patterns)), key=str)
-
-
-def _similarity(one: object, other: object) -> float:
-    return SequenceMatcher(None, str(one), str(other)).ratio()
 
 
 def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:

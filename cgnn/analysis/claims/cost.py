@@ -73,10 +73,6 @@ def _times(item: Comparison) -> str:
     return f"{item.estimate:.1f} times{interval}"
 
 
-def _published_t1(evidence: Evidence, model: str) -> float:
-    return float(evidence.reported.hyperparameters("cora", "fixed", model).get("t1") or 12.0)
-
-
 def _beside_gcn(evidence: Evidence, model: str, ways: tuple[str, ...]) -> tuple[str, list[float], list[float]] | None:
     """(method, its seconds, GCN's seconds) of the first method that was timed in the same benchmark as GCN."""
     gcn = bench_seconds(evidence.bench, "cora", "gcn")
@@ -85,8 +81,9 @@ def _beside_gcn(evidence: Evidence, model: str, ways: tuple[str, ...]) -> tuple[
         if seconds:
             return method, seconds, gcn
     base = _profiled(evidence.profiles, "gcn", 2.0)
+    published_t1 = float(evidence.reported.hyperparameters("cora", "fixed", model).get("t1") or 12.0)
     for method in ways if base else ():
-        seconds = _profiled(evidence.profiles, method, _published_t1(evidence, model))
+        seconds = _profiled(evidence.profiles, method, published_t1)
         if seconds:
             return method, seconds, base
     return None
