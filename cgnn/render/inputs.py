@@ -2,10 +2,12 @@
 
 import argparse
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from cgnn.errors import UserError
-from cgnn.render.catalogue import ELSEWHERE, INPUTS
+from cgnn.render.catalogue import ELSEWHERE, INPUTS, product
 
 Inputs = dict[str, Path | list[Path]]
 
@@ -22,6 +24,19 @@ def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = 
             nargs="+" if several else None,
             help=f"default: {f'DIR/{INPUTS[name]}' if name in INPUTS else ELSEWHERE[name]}",
         )
+
+
+def add_product_arguments(parser: argparse.ArgumentParser, kind: str) -> None:
+    """Add the arguments of ``cgnn table`` and ``cgnn figure``: a name, its inputs and where it is written."""
+    parser.add_argument("name", metavar="NAME", help=f"name of the {kind}; see cgnn/render/catalogue.py")
+    add_input_arguments(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="STEM", help="path without suffix")
+
+
+def load_product(args: argparse.Namespace, kind: str) -> tuple[ModuleType, Inputs]:
+    """The module of the requested table or figure, and its inputs."""
+    chosen = product(kind, args.name)
+    return import_module(chosen.module), resolve(args, chosen.inputs, chosen.optional)
 
 
 def resolve(args: argparse.Namespace, required: Iterable[str], optional: Iterable[str] = ()) -> Inputs:

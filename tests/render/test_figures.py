@@ -105,10 +105,9 @@ def test_what_ran_out_of_memory_is_said_in_the_caption(results):
 
 
 def test_the_selected_epoch_is_the_first_of_best_validation():
-    rows = pd.DataFrame(
-        {"replica": 0, "epoch": [1, 2, 3, 4], "validation_accuracy": [70, 80, 80, 79], "test_accuracy": [1, 2, 3, 4]}
-    )
-    assert accuracy_epoch.selected_epochs(rows)["epoch"].tolist() == [2]
+    validation = pd.DataFrame({0: [70, 80, 80, 79]}, index=[1, 2, 3, 4])
+    test = pd.DataFrame({0: [10, 20, 30, 40]}, index=[1, 2, 3, 4])
+    assert accuracy_epoch.selected(validation, test).to_dict() == {2: 20}
 
 
 def test_the_convergence_caption_carries_the_measured_rate(tmp_path):

@@ -25,21 +25,19 @@ def draw(recorded: Path) -> Drawing:
     for axes, dataset in zip(grid[:, 0], datasets, strict=False):
         ends, seen = [], []
         for position, model in enumerate(in_order({m for d, m in files if d == dataset}, names.MODELS)):
-            rows = curves_of(files[dataset, model])
-            style = look(model, position)
-            wide = rows.pivot(index="epoch", columns="replica", values="test_accuracy")
-            smooth = wide.rolling(SMOOTHING, center=True, min_periods=1).mean()
+            item, style = files[dataset, model], look(model, position)
+            test = by_epoch(item, item.test_accuracy)
+            smooth = test.rolling(SMOOTHING, center=True, min_periods=1).mean()
             mean = smooth.mean(axis=1)
             axes.plot(smooth.index, mean, color=style.color)
             low, high = smooth.min(axis=1), smooth.max(axis=1)
             axes.fill_between(smooth.index, low, high, color=style.color, alpha=0.13, linewidth=0)
-            chosen = selected_epochs(rows)
-            places = chosen["epoch"], chosen["test_accuracy"]
-            axes.plot(*places, style.marker, color=style.color, markersize=4.5, markeredgewidth=0)
+            chosen = selected(by_epoch(item, item.validation_accuracy), test)
+            axes.plot(chosen.index, chosen, style.marker, color=style.color, markersize=4.5, markeredgewidth=0)
             ends.append((float(mean.index[-1]), float(mean.iloc[-1]), names.model(model), style.color))
             late = smooth[smooth.index >= CLIMB * smooth.index.max()]
-            seen += [float(late.min().min()), float(smooth.max().max()), *chosen["test_accuracy"].tolist()]
-            losses.append(float(chosen["test_accuracy"].mean() - wide.iloc[-1].mean()))
+            seen += [float(late.min().min()), float(smooth.max().max()), *chosen.tolist()]
+            losses.append(float(chosen.mean() - test.iloc[-1].mean()))
         axes.set_ylim(min(seen) - 1.0, max(seen) + 0.5)
         axes.set_title(names.dataset(dataset))
         axes.set_ylabel("test accuracy (%)")
@@ -63,20 +61,12 @@ def draw(recorded: Path) -> Drawing:
     return Drawing(figure, "Accuracy by epoch", caption, alt)
 
 
-def curves_of(recorded: Recorded) -> pd.DataFrame:
-    """One row per replica and epoch; epochs count from 1."""
-    epochs = recorded.test_accuracy.shape[1]
-    return pd.DataFrame(
-        {
-            "replica": np.repeat(recorded.replica, epochs),
-            "epoch": np.tile(np.arange(1, epochs + 1), len(recorded.replica)),
-            "validation_accuracy": recorded.validation_accuracy.ravel(),
-            "test_accuracy": recorded.test_accuracy.ravel(),
-        }
-    )
+def by_epoch(recorded: Recorded, curve: np.ndarray) -> pd.DataFrame:
+    """A curve with one row per epoch, counted from 1, and one column per replica."""
+    return pd.DataFrame(curve.T, index=np.arange(1, curve.shape[1] + 1), columns=recorded.replica)
 
 
-def selected_epochs(rows: pd.DataFrame) -> pd.DataFrame:
-    """For each replica, the first row with the highest validation accuracy."""
-    ordered = rows.sort_values(["replica", "epoch"])
-    return ordered.loc[ordered.groupby("replica")["validation_accuracy"].idxmax()]
+def selected(validation: pd.DataFrame, test: pd.DataFrame) -> pd.Series:
+    """For each replica, the test accuracy at the first epoch of its highest validation accuracy, by that epoch."""
+    epochs = validation.idxmax()
+    return pd.Series(test.to_numpy()[epochs - 1, np.arange(len(epochs))], index=epochs)
