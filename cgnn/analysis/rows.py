@@ -93,23 +93,21 @@ def sample(rows: pd.DataFrame, column: str = "test_accuracy") -> Sample:
     return Sample.of(finished(rows, column)[column].to_numpy(dtype=float))
 
 
-def compare(a: pd.DataFrame, b: pd.DataFrame, column: str = "test_accuracy") -> Difference:
+def compare(a: pd.DataFrame, b: pd.DataFrame) -> Difference:
     """a − b: paired if the runs share their random split, or are variants of one model with one seed; else Welch."""
-    pairs = paired_values(a, b, column)
+    pairs = paired_values(a, b)
     if pairs is not None:
         return paired(*pairs)
-    return welch(*(finished(rows, column)[column].to_numpy(dtype=float) for rows in (a, b)))
+    return welch(*(finished(rows)["test_accuracy"].to_numpy(dtype=float) for rows in (a, b)))
 
 
-def paired_values(
-    a: pd.DataFrame, b: pd.DataFrame, column: str = "test_accuracy"
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """The values of the runs that both groups finished, in pairs; None if there are fewer than two pairs."""
-    a, b = finished(a, column), finished(b, column)
+def paired_values(a: pd.DataFrame, b: pd.DataFrame) -> tuple[np.ndarray, np.ndarray] | None:
+    """The accuracies of the runs that both groups finished, in pairs; None if there are fewer than two pairs."""
+    a, b = finished(a), finished(b)
     key = _pairing_key(a, b)
     if key is None:
         return None
-    left, right = a.set_index(key)[column], b.set_index(key)[column]
+    left, right = a.set_index(key)["test_accuracy"], b.set_index(key)["test_accuracy"]
     common = left.index.intersection(right.index).sort_values()
     if len(common) < 2:
         return None

@@ -61,7 +61,6 @@ class Drawn:
 class Check:
     """The outcome for one row; ``differences`` has (value, published, recomputed) of every value that differs."""
 
-    drawn: Drawn
     verdict: Verdict
     again: Row
     differences: tuple[tuple[str, str, str], ...] = ()
@@ -137,7 +136,7 @@ def judge(drawn: Drawn, again: Row) -> Check:
     reasons = {"code_fingerprint": "other code", "versions": "other versions", "device": "other device"}
     note = ", ".join(reason for name, reason in reasons.items() if row[name] != again[name])
     if not differences:
-        return Check(drawn, Verdict.EQUAL, again, note=note)
+        return Check(Verdict.EQUAL, again, note=note)
     same_training = bool(row["final_train_loss"]) and row["final_train_loss"] == again["final_train_loss"]
     if same_training:
         note = "the training is bit-identical, but these values are not"
@@ -146,7 +145,7 @@ def judge(drawn: Drawn, again: Row) -> Check:
         and not same_training
         and all(_close(name, row[name], again[name], drawn.deviations.get(name, 0.0)) for name in unequal)
     )
-    return Check(drawn, Verdict.CLOSE if close else Verdict.DIFFERENT, again, differences, note or "other CPU")
+    return Check(Verdict.CLOSE if close else Verdict.DIFFERENT, again, differences, note or "other CPU")
 
 
 def verify(
@@ -159,7 +158,7 @@ def verify(
         try:
             check = judge(drawn, again(drawn.row, results))
         except UserError as error:
-            check = Check(drawn, Verdict.FAILED, {}, note=str(error))
+            check = Check(Verdict.FAILED, {}, note=str(error))
         checks.append(check)
         published, recomputed = drawn.row["test_accuracy"] or drawn.row["status"], check.again.get("test_accuracy")
         note = f" ({check.note})" if check.note else ""

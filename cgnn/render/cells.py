@@ -11,8 +11,8 @@ from cgnn.paper.reported import Summary
 from cgnn.render.table import NUMBERS, Cell
 
 
-def number(value: float, digits: int = 1) -> str:
-    return "–" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+def number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.1f}".replace("-", "−")
 
 
 def signed(value: float, digits: int = 1) -> str:

@@ -51,10 +51,6 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
-    @property
-    def groups(self) -> list[str]:
-        return list(dict.fromkeys(row.group for row in self.rows))
-
 
 EMPTY = Cell("–", missing="not run")
 
