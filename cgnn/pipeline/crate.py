@@ -34,8 +34,8 @@ def crate_text(manifest: Manifest, sources: Mapping[str, Path]) -> str:
 
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(CONTEXT)
-    crate.name = "Continuous Graph Neural Networks, rebuilt: results"
-    crate.description = "Every number, table, figure and verdict of one run of the workflow that rebuilds the paper."
+    crate.name = "Continuous Graph Neural Networks, reproduced: results"
+    crate.description = "Every number, table, figure and verdict of one run of the workflow that reproduces the paper."
     crate.datePublished = manifest.date
 
     def entity(address: str, kind: str, name: str, **properties: str) -> Any:

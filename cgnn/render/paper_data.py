@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from cgnn.analysis.account import cost, provenance, read
+from cgnn.analysis.claims.base import Verdict
 from cgnn.analysis.rows import Protocol, choose_protocol, in_order, load_rows
 from cgnn.errors import UserError
 from cgnn.models import names
@@ -58,7 +59,13 @@ def _claim(claim: dict[str, Any]) -> dict[str, str]:
 
 
 def one_line(claim: dict[str, Any]) -> str:
-    """The number of comparisons that pass, and the deciding one."""
+    """The number of comparisons that pass and the deciding one, or which protocols give which verdict."""
+    if claim["verdict"] == Verdict.DEPENDS:
+        labels: dict[str, list[str]] = {}
+        for protocol in claim["protocols"]:
+            if protocol["complete"]:
+                labels.setdefault(protocol["verdict"], []).append(protocol["label"].replace(", ", " "))
+        return "; ".join(f"{verdict}: {', '.join(found)}" for verdict, found in labels.items())
     passed = [bool(item["passed"]) for item in claim["comparisons"]]
     if not passed:
         return str(claim["why"]) or "not tested"
@@ -66,11 +73,15 @@ def one_line(claim: dict[str, Any]) -> str:
     effect = claim["effect"]
     if effect is None or effect["estimate"] is None:
         return text
-    digits = 1 if effect["unit"] == "points" else 2
+    points = effect["unit"] == "points"
+
+    def number(value: float) -> str:
+        return signed(value, 1) if points else f"{value:.2f}".replace("-", "−")
+
     span = ""
     if effect["low"] is not None and effect["low"] != effect["high"]:
-        span = f" [{signed(effect['low'], digits)}, {signed(effect['high'], digits)}]"
-    return f"{text}; weakest: {effect['label']}, {signed(effect['estimate'], digits)}{span} {effect['unit']}"
+        span = f" [{number(effect['low'])}, {number(effect['high'])}]"
+    return f"{text}; weakest: {effect['label']}, {number(effect['estimate'])}{span} {effect['unit']}"
 
 
 def _findings(results: Path) -> list[dict[str, Any]]:

@@ -157,7 +157,8 @@ def _evaluated(
 ) -> Iterator[tuple[Job, Result]]:
     """Results of the jobs: those in the store, then the missing ones, each recorded before the next is awaited."""
     stored = [(job, store.find(job)) for job in jobs]
-    yield from ((job, result) for job, result in stored if result is not None)
+    known = [(job, result) for job, result in stored if result is not None]
+    yield from known
 
     def reserved() -> Iterator[Job]:
         for job, result in stored:
@@ -165,12 +166,16 @@ def _evaluated(
                 store.reserve(job)
                 yield job
 
+    count = len(known)
     for job, result in evaluate(reserved()):
+        count += 1
         store.record(job, result)
         progress = {"finished": store.finished, "evaluations": store.rounds.evaluations}
         write_text(folder / "progress.json", json.dumps(progress) + "\n")
         report(job, result)
         yield job, result
+    if count != len(jobs):
+        raise RuntimeError(f"the search has {count} of {len(jobs)} results; the trial with the best one may be missing")
 
 
 def finalists(trials: Iterable[Trial], count: int) -> list[Trial]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cgnn.errors import UserError
@@ -59,15 +60,13 @@ def evaluate(task: Task, workers: int, jobs: Iterable[Job]) -> Iterator[tuple[Jo
         return
     from multiprocessing import get_context
 
-    waiting = iter(jobs)
-    first = next(waiting, None)
-    if first is None:
-        return
+    waiting, running = iter(jobs), dict[Any, Job]()
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_die_with_parent) as pool:
-        running: dict[Any, Job] = {pool.submit(run_job, task, first): first}
-        while running:
-            while len(running) < workers and (following := next(waiting, None)) is not None:
-                running[pool.submit(run_job, task, following)] = following
+        while True:
+            for job in islice(waiting, workers - len(running)):
+                running[pool.submit(run_job, task, job)] = job
+            if not running:
+                return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,8 @@ import pytest
 import yaml
 
 from cgnn.errors import UserError
-from cgnn.search.orion import Result, Rounds, Trial, best_of, finalists, search
+from cgnn.search import trials
+from cgnn.search.orion import Job, Result, Rounds, Trial, best_of, finalists, search
 from cgnn.search.priors import parse_prior
 
 
@@ -87,6 +89,22 @@ def test_the_order_in_which_workers_finish_changes_nothing(tmp_path):
     alone, _ = run(tmp_path / "alone", 6)
     together, _ = run(tmp_path / "together", 6, batch=6)
     assert table(alone) == table(together)
+
+
+def test_workers_that_finish_at_the_same_time_lose_no_job(monkeypatch):
+    jobs = [Job(index, 0, {}) for index in range(7)]
+    monkeypatch.setattr(trials, "ProcessPoolExecutor", lambda workers, **options: ThreadPoolExecutor(workers))
+    monkeypatch.setattr(trials, "wait", lambda running, return_when: wait(running))  # as if all had finished together
+    monkeypatch.setattr(trials, "run_job", lambda task, job: Result("completed", float(job.trial), 1.0))
+    evaluated = list(trials.evaluate(None, 2, iter(jobs)))
+    assert sorted(job.trial for job, _ in evaluated) == list(range(7))
+    assert all(result.accuracy == job.trial for job, result in evaluated)
+
+
+def test_a_search_never_ends_with_fewer_results_than_requested(tmp_path):
+    rounds = Rounds(4, 2, ("a", "b"))
+    with pytest.raises(RuntimeError, match="3 of 4"):
+        search(tmp_path, {}, SPACE, 7, rounds, lambda jobs: ((job, outcome(job)) for job in list(jobs)[:3]))
 
 
 def test_a_diverged_trial_counts_is_remembered_and_gets_no_objective(tmp_path):

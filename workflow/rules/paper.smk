@@ -80,7 +80,7 @@ rule compile_paper:
             f"{R}/paper.pdf",
             caption="../report/paper.rst",
             category="1. Paper",
-            labels={"what": "the rebuilt paper"},
+            labels={"what": "the reproduced paper"},
         ),
         data=f"{R}/paper_data.json",
     log:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -127,14 +128,24 @@ def c7(evidence: Evidence) -> Claim:
         "5 %), and its range over t is wider than CGNN's (bootstrap over replicas, 5 %)."
     )
     parts = [_without_h0(evidence.sweeps, derivative, form) for derivative, form in READINGS]
-    judged = [(part, item) for part in parts for item in part.comparisons]
+    judged = [part for part in parts if part.comparisons]
     if not judged:
         missing = tuple(dict.fromkeys(name for part in parts for name in part.missing))
         return not_testable("C7", test, "no sweep of CGNN with and without H(0) over common ending times", missing)
-    text = "; ".join(f"{part.scope.reading}, {item.label}: {span(item)} points" for part, item in judged) + "."
+    text = " ".join(_collapse(part) for part in judged)
     if any(part.comparisons for part, (_, form) in zip(parts, READINGS, strict=True) if form == "printed"):
         text += " Part of the fall under the printed equation may be decay of the state's scale, not over-smoothing."
     return conclude("C7", test, text, parts)
+
+
+def _collapse(part: Part) -> str:
+    """One sentence per reading of the equation."""
+    gaps = [f"{item.details['dataset']}: {span(item)}" for item in part.comparisons if item.kind is Kind.MARGIN]
+    ranges = [f"{item.details['dataset']}: {span(item)}" for item in part.comparisons if item.kind is Kind.RANGE]
+    return (
+        f"In the reading “{part.scope.reading}”, leaving out H(0) changes the accuracy at CGNN's best t "
+        f"({', '.join(gaps)} points) and its range over t ({', '.join(ranges)} points)."
+    )
 
 
 def _without_h0(sweeps: pd.DataFrame | None, derivative: str, form: str) -> Part:
@@ -154,8 +165,8 @@ def _without_h0(sweeps: pd.DataFrame | None, derivative: str, form: str) -> Part
         best = _best(with_h0, common)
         gap = compare(without[best], with_h0[best])
         label = f"{name}: without − with H(0){other} at t = {best:g}"
-        comparisons.append(_much_worse(label, gap, best, same))
-        comparisons.append(_wider(without, with_h0, common, f"{name}: range over t, without − with H(0){other}"))
+        comparisons.append(_much_worse(label, name, gap, best, same))
+        comparisons.append(_wider(without, with_h0, common, f"{name}: range over t, without − with H(0){other}", name))
     return Part(Scope(reading=reading), adjust(comparisons), tuple(missing), main=bool(comparisons))
 
 
@@ -166,16 +177,18 @@ def _cgnn_of(sweeps: pd.DataFrame | None, dataset: str, derivative: str) -> tupl
     return (levels, True) if levels else (_levels(rows, dataset, "cgnn", "t1"), False)
 
 
-def _much_worse(label: str, gap: Difference, best: float, same: bool) -> Comparison:
+def _much_worse(label: str, dataset: str, gap: Difference, best: float, same: bool) -> Comparison:
     p = gap.p_below(-MUCH)
     if p < SIGNIFICANCE:
         outcome = Outcome.PASSED
     else:
         outcome = Outcome.CONTRADICTED if gap.p_above(-MUCH) < SIGNIFICANCE else Outcome.TOO_FEW_RUNS
-    return from_difference(Kind.MARGIN, label, gap, p, outcome, margin=MUCH, t=best, same_derivative=same)
+    return from_difference(
+        Kind.MARGIN, label, gap, p, outcome, dataset=dataset, margin=MUCH, t=best, same_derivative=same
+    )
 
 
-def _wider(without: Levels, with_h0: Levels, times: list[float], label: str) -> Comparison:
+def _wider(without: Levels, with_h0: Levels, times: list[float], label: str, dataset: str) -> Comparison:
     """Range of the means over t, first minus second."""
 
     def difference(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -186,7 +199,8 @@ def _wider(without: Levels, with_h0: Levels, times: list[float], label: str) -> 
     low, high, p = bootstrap(samples, difference)
     n_a, n_b = sum(map(len, samples[: len(times)])), sum(map(len, samples[len(times) :]))
     estimate, outcome = float(difference(*samples)), one_sided(low, high, +1)
-    return Comparison(Kind.RANGE, label, estimate, "points", "bootstrap", outcome, low, high, p, n_a=n_a, n_b=n_b)
+    found = Comparison(Kind.RANGE, label, estimate, "points", "bootstrap", outcome, low, high, p, n_a=n_a, n_b=n_b)
+    return replace(found, details={"dataset": dataset})
 
 
 def c12(evidence: Evidence) -> Claim:

@@ -1,6 +1,7 @@
 """C8 and C9: memory grows with layers, and not with the ending time."""
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 
@@ -87,7 +88,7 @@ def c9(evidence: Evidence) -> Claim:
         return not_testable(
             "C9", test, "no memory profile of CGNN with the adjoint over ending times", parts[0].missing
         )
-    text = "; ".join(_sentence(part, item) for part in parts for item in part.comparisons) + "."
+    text = " ".join(_sentence(part, dataset) for part in parts for dataset in _datasets_of(part))
     others = [
         f"{names.dataset(dataset)}, {names.method(method)}: {100 * _growth(more):.1f} %"
         for dataset in datasets_of(evidence.profiles)
@@ -111,35 +112,49 @@ def _adjoint(profiles: pd.DataFrame | None, method: str, reading: str) -> Part:
         label = f"{name}: growth over t = {points['value'].min():g} to {points['value'].max():g}"
         constant = Outcome.PASSED if len(points) >= MIN_TIMES else Outcome.TOO_FEW_RUNS
         outcome = constant if growth <= CONSTANT else Outcome.CONTRADICTED
-        comparisons.append(
-            Comparison(Kind.GROWTH, label, 100 * growth, "%", "largest / smallest − 1", outcome, n_a=len(points))
-        )
+        found = Comparison(Kind.GROWTH, label, 100 * growth, "%", "largest / smallest − 1", outcome, n_a=len(points))
+        comparisons.append(replace(found, details={"dataset": name}))
         for rival in ("gcn", "gat"):
             deep = curve(profiles, dataset, rival)
             if len(deep) < 3:
                 missing.append(f"{name} against {names.method(rival)} ({len(deep)} depths)")
             else:
-                comparisons.append(_crossover(f"{name}: {names.method(rival)} takes as much", deep, peak))
+                comparisons.append(_crossover(name, names.method(rival), deep, peak))
     return Part(Scope(reading=reading), tuple(comparisons), tuple(missing), main=method == "cgnn_adjoint")
 
 
-def _crossover(label: str, deep: pd.DataFrame, peak: float) -> Comparison:
+def _crossover(dataset: str, rival: str, deep: pd.DataFrame, peak: float) -> Comparison:
     """The depth at which a discrete model takes as much memory as CGNN with the adjoint at its peak."""
     line = fit_line(deep["value"].tolist(), deep["peak_bytes"].tolist())
     depth = (peak - line.intercept) / line.slope if line.slope > 0 else math.inf
     measured = float(deep["value"].max())
     outcome = Outcome.PASSED if depth <= DEEP else Outcome.CONTRADICTED
-    details = {"peak_mib": peak / MIB, "deepest_measured": measured, "extrapolated": depth > measured}
-    method = "straight line through peaks"
+    label, method = f"{dataset}: {rival} takes as much", "straight line through peaks"
+    details: dict[str, float | str | bool] = {
+        "dataset": dataset,
+        "rival": rival,
+        "peak_mib": peak / MIB,
+        "deepest_measured": measured,
+        "extrapolated": depth > measured,
+    }
     return Comparison(Kind.CROSSOVER, label, depth, "layers", method, outcome, n_a=line.n, details=details)
 
 
-def _sentence(part: Part, item: Comparison) -> str:
-    beyond = " (extrapolated)" if item.details.get("extrapolated") else ""
-    where = f" ({part.scope.reading})" if not part.main else ""
-    if item.kind is Kind.CROSSOVER:
-        return f"{item.label}{where} at {item.estimate:.1f} layers{beyond}"
-    return f"{item.label}{where}: {item.estimate:.2f} {item.unit}"
+def _datasets_of(part: Part) -> list[str]:
+    return list(dict.fromkeys(str(item.details["dataset"]) for item in part.comparisons))
+
+
+def _sentence(part: Part, dataset: str) -> str:
+    """Growth and crossover depths on one dataset."""
+    items = [item for item in part.comparisons if item.details["dataset"] == dataset]
+    growth = [item.estimate for item in items if item.kind is Kind.GROWTH]
+    depths = []
+    for item in items:
+        if item.kind is Kind.CROSSOVER:
+            beyond = " (extrapolated)" if item.details["extrapolated"] else ""
+            depths.append(f"{item.details['rival']} with {item.estimate:.1f} layers{beyond}")
+    memory = f"On {dataset}, {part.scope.reading}, peak memory grows by {growth[0]:.2f} % over the ending times"
+    return memory + (f"; {' and '.join(depths)} would take as much." if depths else ".")
 
 
 def datasets_of(profiles: pd.DataFrame | None) -> list[str]:

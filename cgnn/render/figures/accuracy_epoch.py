@@ -38,7 +38,8 @@ def draw(recorded: Path) -> Drawing:
             late = smooth[smooth.index >= CLIMB * smooth.index.max()]
             seen += [float(late.min().min()), float(smooth.max().max()), *chosen.tolist()]
             losses.append(float(chosen.mean() - test.iloc[-1].mean()))
-        axes.set_ylim(min(seen) - 1.0, max(seen) + 0.5)
+        margin = 0.04 * (max(seen) - min(seen))
+        axes.set_ylim(min(seen) - margin, max(seen) + margin)
         axes.set_title(names.dataset(dataset))
         axes.set_ylabel("test accuracy (%)")
         label_ends(axes, ends)
