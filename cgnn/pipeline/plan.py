@@ -110,14 +110,12 @@ def trainings(config: Config) -> list[Planned]:
 def runs(config: Config) -> list[Planned]:
     """Tables 2 and 3, and the residual GCN by depth. Blocks that request the same run share it."""
     found: dict[str, Planned] = {}
+    epochs = config["protocol"]["epochs"]
     for block in active(config["experiments"]).values():
         for dataset in _chosen(config, block.get("datasets", active_datasets(config))):
             splits = [split for split in block["splits"] if split != "fixed" or has_fixed_split(config, dataset)]
             for split, model in product(splits, block["models"]):
-                source, epochs = (
-                    source_of(block["hyperparameters"], dataset, split, model),
-                    config["protocol"]["epochs"],
-                )
+                source = source_of(block["hyperparameters"], dataset, split, model)
                 training = Training(dataset, split, model, block["preset"], source, epochs=epochs)
                 found.setdefault(training.folder, Planned("runs", training, replicas_of(config, split)))
     return [*found.values(), *residual(config)]
