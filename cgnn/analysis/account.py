@@ -16,6 +16,11 @@ STAGES = {
     "search": "hyperparameter search",
 }
 AGGREGATES = ("runs", "sweeps", "fidelity")
+#: The columns of the aggregates that say what produced a row.
+COLUMNS = [
+    *("dataset", "model", "sw_solver", "code_fingerprint", "graph_sha256", "split_sha256"),
+    *("versions", "device", "threads"),
+]
 
 
 def cost(results: Path) -> list[dict[str, Any]]:
@@ -47,11 +52,11 @@ def provenance(results: Path) -> dict[str, Any]:
         "threads": sorted({f"{item:g}" for item in rows["threads"].dropna()}),
         "code": [
             {
-                "model": names.model(str(item.model)),
-                "solver": _or_empty(item.sw_solver),
-                "fingerprint": item.code_fingerprint,
+                "model": names.model(str(item["model"])),
+                "solver": "" if pd.isna(item["sw_solver"]) else str(item["sw_solver"]),
+                "fingerprint": item["code_fingerprint"],
             }
-            for item in code.sort_values(["model", "sw_solver"]).itertuples()
+            for item in code.sort_values(["model", "sw_solver"]).to_dict("records")
         ],
         "graphs": [
             {"dataset": names.dataset(str(item.dataset)), "sha256": str(item.graph_sha256)}
@@ -62,29 +67,12 @@ def provenance(results: Path) -> dict[str, Any]:
     }
 
 
-COLUMNS = [
-    "dataset",
-    "model",
-    "sw_solver",
-    "code_fingerprint",
-    "graph_sha256",
-    "split_sha256",
-    "versions",
-    "device",
-    "threads",
-]
-
-
 def read(path: Path) -> pd.DataFrame | None:
     """The file as a frame, or None if it does not exist or is empty."""
     try:
         return pd.read_csv(path, low_memory=False)
     except (FileNotFoundError, pd.errors.EmptyDataError):
         return None
-
-
-def _or_empty(value: object) -> str:
-    return "" if value is None or value != value else str(value)
 
 
 def _stage(what: str, count: int, epochs: int | None, hours: float | None) -> dict[str, Any]:

@@ -17,19 +17,8 @@ from cgnn.seeds import derive_seed
 ALPHA, GAMMA, HIDDEN = 0.918, 0.555, 16  # the paper's settings for Cora, fixed split
 TIMES = (0.0, *np.geomspace(0.5, 300, 29))
 COLUMNS = [
-    "kind",
-    "t",
-    "distance",
-    "closed_form_distance",
-    "solver_error",
-    "norm",
-    "predicted_rate",
-    "graph",
-    "nodes",
-    "edges",
-    "alpha",
-    "gamma",
-    "hidden",
+    *("kind", "t", "distance", "closed_form_distance", "solver_error", "norm", "predicted_rate"),
+    *("graph", "nodes", "edges", "alpha", "gamma", "hidden"),
 ]
 
 
@@ -84,14 +73,8 @@ def measure(graph: Graph, nodes: int = 400) -> pd.DataFrame:
             if limit is not None:
                 record |= {"distance": _relative(H, limit), "closed_form_distance": _relative(closed, limit)}
             records.append(record)
-    about = {
-        "graph": graph.name,
-        "nodes": count,
-        "edges": edges.shape[1],
-        "alpha": ALPHA,
-        "gamma": GAMMA,
-        "hidden": HIDDEN,
-    }
+    about = {"graph": graph.name, "nodes": count, "edges": edges.shape[1]}
+    about |= {"alpha": ALPHA, "gamma": GAMMA, "hidden": HIDDEN}
     # Further digits differ between CPUs.
     return pd.DataFrame(records).map(_rounded).assign(**about)[COLUMNS]
 
@@ -110,13 +93,7 @@ def neighbourhood(graph: Graph, nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _propagation(edge_index: Tensor, count: int, derivative: Derivative) -> Propagation:
-    return Propagation.build(
-        edge_index,
-        num_nodes=count,
-        gamma=GAMMA,
-        derivative=derivative,
-        dtype=torch.float64,
-    )
+    return Propagation.build(edge_index, num_nodes=count, gamma=GAMMA, derivative=derivative, dtype=torch.float64)
 
 
 def _projection(graph: Graph, chosen: np.ndarray, generator: torch.Generator) -> Tensor:

@@ -8,29 +8,22 @@ from typing import Any
 from cgnn.analysis.claims.base import Verdict
 from cgnn.errors import UserError
 
-MARKS = {
-    Verdict.REPRODUCED: "✓",
-    Verdict.PARTLY: "~",
-    Verdict.DEPENDS: "±",
-    Verdict.NOT_REPRODUCED: "✗",
-    Verdict.TOO_FEW_RUNS: "?",
-    Verdict.NOT_TESTABLE: "·",
-}
-#: A verdict is worse than another if its rank is lower.
-RANK = {
-    Verdict.REPRODUCED: 4,
-    Verdict.PARTLY: 3,
-    Verdict.DEPENDS: 3,
-    Verdict.NOT_REPRODUCED: 2,
-    Verdict.TOO_FEW_RUNS: 1,
-    Verdict.NOT_TESTABLE: 0,
+#: The mark of each verdict, and its rank; a verdict is worse than another if its rank is lower.
+MARK_AND_RANK = {
+    Verdict.REPRODUCED: ("✓", 4),
+    Verdict.PARTLY: ("~", 3),
+    Verdict.DEPENDS: ("±", 3),
+    Verdict.NOT_REPRODUCED: ("✗", 2),
+    Verdict.TOO_FEW_RUNS: ("?", 1),
+    Verdict.NOT_TESTABLE: ("·", 0),
 }
 
 
 def print_claims(report: dict[str, Any]) -> None:
     """One paragraph per claim, then the counts."""
     for claim in report["claims"]:
-        print(f"{MARKS[Verdict(claim['verdict'])]} {claim['id']:<5}{claim['verdict'].upper()}: {claim['text']}")
+        mark, _ = MARK_AND_RANK[Verdict(claim["verdict"])]
+        print(f"{mark} {claim['id']:<5}{claim['verdict'].upper()}: {claim['text']}")
         print(_indented(claim["evidence"]))
         if claim["also"]:
             print(_indented("; ".join(f"{name}: {verdict}" for name, verdict in claim["also"].items())))
@@ -49,15 +42,17 @@ def gate(report: dict[str, Any], expected: Path | None = None) -> int:
         reason = "not reproduced"
     else:
         before = _verdicts(expected)
-        bad = [
-            name for name, verdict in verdicts.items() if RANK[verdict] < RANK[before.get(name, Verdict.NOT_TESTABLE)]
-        ]
+        bad = [name for name, verdict in verdicts.items() if name in before and _rank(verdict) < _rank(before[name])]
         reason = f"worse than in {expected}"
     if bad:
         print(f"gate: {', '.join(bad)} {reason}")
         return 1
     print("gate: passed")
     return 0
+
+
+def _rank(verdict: Verdict) -> int:
+    return MARK_AND_RANK[verdict][1]
 
 
 def _indented(text: str) -> str:

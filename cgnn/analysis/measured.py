@@ -4,21 +4,22 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from cgnn.analysis.rows import read_table
 from cgnn.errors import UserError
 
 
 def load_profiles(path: Path | str) -> pd.DataFrame:
     """profiles.csv: one row per point."""
-    try:
-        profiles = pd.read_csv(path)
-    except pd.errors.EmptyDataError:
-        return pd.DataFrame(columns=["dataset", "method", "value", "status", "peak_bytes", "seconds_per_epoch"])
-    missing = [name for name in ("dataset", "method", "value", "status", "peak_bytes") if name not in profiles.columns]
-    if missing:
-        raise UserError(f"{path}: column {missing[0]!r} is missing; expected the aggregate of `python -m cgnn profile`")
-    return profiles
+    needed = ("dataset", "method", "value", "status", "peak_bytes")
+    return read_table(path, needed, "expected the aggregate of `python -m cgnn profile`")
+
+
+def nearest(points: pd.DataFrame, value: float) -> pd.Series:
+    """The row of profiles.csv that was measured nearest to ``value`` layers or ending time."""
+    return points.iloc[int(np.argmin(np.abs(points["value"].to_numpy(dtype=float) - value)))]
 
 
 def seconds_list(row: Any) -> list[float]:

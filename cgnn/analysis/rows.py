@@ -1,6 +1,6 @@
 """Rows of result files: reading, choosing a protocol, and comparing two groups, paired where possible."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,15 +31,22 @@ class Protocol:
         return rows[(rows["hyperparameter_source"] == self.source) & (rows["preset"] == self.preset)]
 
 
-def load_rows(path: Path | str) -> pd.DataFrame:
-    """Read a runs, sweeps or fidelity file; raise an error if a required column is missing."""
+def read_table(path: Path | str, needed: Sequence[str], advice: str, **options: Any) -> pd.DataFrame:
+    """A CSV file of results, without rows if the file is empty; an error names a needed column that is missing."""
     try:
-        rows = pd.read_csv(path, dtype={"split": str, "variant": str}, low_memory=False)
+        table = pd.read_csv(path, **options)
     except pd.errors.EmptyDataError:
-        rows = pd.DataFrame(columns=list(NEEDED))
-    missing = [name for name in NEEDED if name not in rows.columns]
+        return pd.DataFrame(columns=list(needed))
+    missing = [name for name in needed if name not in table.columns]
     if missing:
-        raise UserError(f"{path}: column {missing[0]!r} is missing; expected a file of `python -m cgnn train`")
+        raise UserError(f"{path}: column {missing[0]!r} is missing; {advice}")
+    return table
+
+
+def load_rows(path: Path | str) -> pd.DataFrame:
+    """Read a runs, sweeps or fidelity file."""
+    advice = "expected a file of `python -m cgnn train`"
+    rows = read_table(path, NEEDED, advice, dtype={"split": str, "variant": str}, low_memory=False)
     if "hyperparameter_source" not in rows.columns:
         rows["hyperparameter_source"] = "published"
     if "variant" not in rows.columns:
@@ -86,23 +93,21 @@ def sample(rows: pd.DataFrame, column: str = "test_accuracy") -> Sample:
     return Sample.of(finished(rows, column)[column].to_numpy(dtype=float))
 
 
-def compare(a: pd.DataFrame, b: pd.DataFrame, column: str = "test_accuracy") -> Difference:
+def compare(a: pd.DataFrame, b: pd.DataFrame) -> Difference:
     """a − b: paired if the runs share their random split, or are variants of one model with one seed; else Welch."""
-    pairs = paired_values(a, b, column)
+    pairs = paired_values(a, b)
     if pairs is not None:
         return paired(*pairs)
-    return welch(*(finished(rows, column)[column].to_numpy(dtype=float) for rows in (a, b)))
+    return welch(*(finished(rows)["test_accuracy"].to_numpy(dtype=float) for rows in (a, b)))
 
 
-def paired_values(
-    a: pd.DataFrame, b: pd.DataFrame, column: str = "test_accuracy"
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """The values of the runs that both groups finished, in pairs; None if there are fewer than two pairs."""
-    a, b = finished(a, column), finished(b, column)
+def paired_values(a: pd.DataFrame, b: pd.DataFrame) -> tuple[np.ndarray, np.ndarray] | None:
+    """The accuracies of the runs that both groups finished, in pairs; None if there are fewer than two pairs."""
+    a, b = finished(a), finished(b)
     key = _pairing_key(a, b)
     if key is None:
         return None
-    left, right = a.set_index(key)[column], b.set_index(key)[column]
+    left, right = a.set_index(key)["test_accuracy"], b.set_index(key)["test_accuracy"]
     common = left.index.intersection(right.index).sort_values()
     if len(common) < 2:
         return None

@@ -7,9 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from cgnn.analysis.rows import OK, compare, sample
+from cgnn.analysis.rows import OK, compare, read_table, sample
 from cgnn.analysis.statistics import SIGNIFICANCE, holm, welch_from_summary
-from cgnn.errors import UserError
 from cgnn.paper.reported import NOT_COMPARABLE, Reported, Summary
 
 CELL = ["dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant"]
@@ -90,15 +89,8 @@ def best_if_significant(groups: dict[Hashable, pd.DataFrame]) -> Hashable | None
 
 def load_summary(path: Path | str) -> pd.DataFrame:
     """summary.csv as ``summarise`` wrote it."""
-    try:
-        summary = pd.read_csv(path, dtype={"variant": str})
-    except pd.errors.EmptyDataError:
-        return pd.DataFrame(columns=COLUMNS)
-    missing = [name for name in COLUMNS if name not in summary.columns]
-    if missing:
-        raise UserError(
-            f"{path}: column {missing[0]!r} is missing; write the file again with `python -m cgnn summarise`"
-        )
+    advice = "write the file again with `python -m cgnn summarise`"
+    summary = read_table(path, COLUMNS, advice, dtype={"variant": str})
     return summary.assign(variant=summary["variant"].fillna(""))
 
 

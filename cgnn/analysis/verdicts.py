@@ -23,22 +23,8 @@ from cgnn.files import sha256_of, write_text
 from cgnn.paper.reported import Reported
 
 SCHEMA = 2
-TESTS = {
-    "C1": c1,
-    "C2": c2,
-    "C3": c3,
-    "C4": c4,
-    "C5": c5,
-    "C6": c6,
-    "C7": c7,
-    "C8": c8,
-    "C9": c9,
-    "C10": c10,
-    "C11": c11,
-    "C12": c12,
-    "C13a": c13a,
-    "C13b": c13b,
-}
+#: The function c13a tests the claim C13a.
+TESTS = {test.__name__.capitalize(): test for test in (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13a, c13b)}
 
 
 def load_evidence(

@@ -6,26 +6,18 @@ writes R/tables/fixed_splits.csv, .md, .tex and .json. ``--results R`` finds the
 """
 
 import argparse
-from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from cgnn.render.inputs import add_input_arguments
+    from cgnn.render.inputs import add_product_arguments
 
-    parser.add_argument("name", metavar="NAME", help="name of the table; see cgnn/render/catalogue.py")
-    add_input_arguments(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="STEM", help="path without suffix")
+    add_product_arguments(parser, "table")
 
 
 def run(args: argparse.Namespace) -> None:
-    from importlib import import_module
-
-    from cgnn.render.catalogue import product
-    from cgnn.render.inputs import resolve
+    from cgnn.render.inputs import load_product
     from cgnn.render.table import write_table
 
-    chosen = product("table", args.name)
-    inputs = resolve(args, chosen.inputs, chosen.optional)
-    table = import_module(chosen.module).build(**inputs)
-    for path in write_table(table, args.out):
+    module, inputs = load_product(args, "table")
+    for path in write_table(module.build(**inputs), args.out):
         print(path)

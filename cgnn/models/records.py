@@ -12,16 +12,8 @@ from cgnn.paper.hyperparameters import OwnHyperparameter
 Dashes = str | tuple[int, tuple[float, ...]]
 
 # The palette of Okabe and Ito, which colour-blind readers can distinguish.
-BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
-    "#000000",
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#F0E442",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-)
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, RED, PINK = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#767676"
 
 #: Hyperparameters that every model uses unless its record says otherwise, in the order of the columns of runs.csv.
@@ -38,7 +30,7 @@ class ModelRecord:
         module: dotted name of the module with its ``build``; a string, so that reading the records does not load torch.
         label: name in tables and figures.
         family: cgnn, discrete or gode; determines the hyperparameters that it uses besides the shared ones.
-        color, marker, dashes: line style in figures.
+        color, marker: line style in figures.
         axis: the hyperparameter that a sweep of depth or ending time varies.
         side_by_side: whether one module can hold several replicas.
         more: further common hyperparameters that it uses.
@@ -56,7 +48,6 @@ class ModelRecord:
     family: str
     color: str = GREY
     marker: str = "h"
-    dashes: Dashes = "-"
     axis: str | None = None
     side_by_side: bool = False
     more: tuple[str, ...] = ()
@@ -88,13 +79,7 @@ class ModelRecord:
 
 
 def _cgnn(
-    label: str,
-    color: str,
-    marker: str,
-    dashes: Dashes = "-",
-    switches: tuple[str, ...] = (),
-    relative: bool = False,
-    **options: Any,
+    label: str, color: str, marker: str, switches: tuple[str, ...] = (), relative: bool = False, **options: Any
 ) -> ModelRecord:
     return ModelRecord(
         "cgnn.models.cgnn_family",
@@ -102,7 +87,6 @@ def _cgnn(
         "cgnn",
         color,
         marker,
-        dashes,
         axis="t1",
         side_by_side=True,
         more=("beta",) if options.get("weight") else (),
@@ -131,38 +115,27 @@ RECORDS: dict[str, ModelRecord] = {
         "gode",
         GREY,
         ">",
-        "-.",
         axis="t1",
         more=("heads",),
         own=_GODE,
         options={"derivative": "gat"},
     ),
     "gcn_gode": ModelRecord(
-        "cgnn.models.gode", "GCN-GODE", "gode", GREY, "<", "--", axis="t1", own=_GODE, options={"derivative": "gcn"}
+        "cgnn.models.gode", "GCN-GODE", "gode", GREY, "<", axis="t1", own=_GODE, options={"derivative": "gcn"}
     ),
-    "gcn": ModelRecord(
-        "cgnn.models.gcn", "GCN", "discrete", BLUE, "s", "--", axis="layers", profile_options=_AS_PYG_RUNS_IT
-    ),
+    "gcn": ModelRecord("cgnn.models.gcn", "GCN", "discrete", BLUE, "s", axis="layers", profile_options=_AS_PYG_RUNS_IT),
     "gat": ModelRecord(
         "cgnn.models.gat",
         "GAT",
         "discrete",
         GREEN,
         "^",
-        "-.",
         axis="layers",
         more=("heads", "output_heads"),
         profile_options=_AS_PYG_RUNS_IT,
     ),
     "gcn_residual": ModelRecord(
-        "cgnn.models.gcn_residual",
-        "GCN residual",
-        "discrete",
-        SKY,
-        "D",
-        ":",
-        axis="layers",
-        profile_options=_AS_PYG_RUNS_IT,
+        "cgnn.models.gcn_residual", "GCN residual", "discrete", SKY, "D", axis="layers", profile_options=_AS_PYG_RUNS_IT
     ),
     "gcn_residual_plain": ModelRecord(
         "cgnn.models.gcn",
@@ -170,7 +143,6 @@ RECORDS: dict[str, ModelRecord] = {
         "discrete",
         SKY,
         "d",
-        (0, (1, 2)),
         axis="layers",
         options={"residual": True},
         profile_options=_AS_PYG_RUNS_IT,
@@ -179,18 +151,16 @@ RECORDS: dict[str, ModelRecord] = {
         "CGNN discrete",
         ORANGE,
         "v",
-        (0, (5, 1, 1, 1, 1, 1)),
         switches=("derivative", "source_gradient", "discrete", "discrete_steps"),
         variant="discrete",
     ),
-    "cgnn_no_h0": _cgnn("CGNN w/o H(0)", BLACK, "X", ":", switches=(*_ODE, "no_h0"), variant="no_h0"),
+    "cgnn_no_h0": _cgnn("CGNN w/o H(0)", BLACK, "X", switches=(*_ODE, "no_h0"), variant="no_h0"),
     "cgnn": _cgnn("CGNN", RED, "o", switches=_ODE),
     "cgnn_weight": _cgnn("CGNN with weight", PINK, "P", switches=(*_ODE, "weight_clamp"), weight=True),
     "cgnn_appnp": _cgnn(
         "CGNN with APPNP's steps",
         ORANGE,
         "*",
-        (0, (2, 2)),
         switches=("discrete_steps",),
         relative=True,
         variant="discrete",
@@ -202,21 +172,12 @@ RECORDS: dict[str, ModelRecord] = {
         "discrete",
         BLACK,
         "p",
-        (0, (3, 1)),
         axis="layers",
         own=(OwnHyperparameter("teleport", 0.1, low=0, high=1), OwnHyperparameter("edge_dropout", 0.5, low=0, high=1)),
         relative=True,
     ),
     "sgc": ModelRecord(
-        "cgnn.models.sgc",
-        "SGC",
-        "discrete",
-        BLACK,
-        "8",
-        (0, (1, 1)),
-        axis="layers",
-        unread=("hidden", "dropout"),
-        relative=True,
+        "cgnn.models.sgc", "SGC", "discrete", BLACK, "8", axis="layers", unread=("hidden", "dropout"), relative=True
     ),
 }
 

@@ -14,7 +14,7 @@ from cgnn.datasets.registry import DATASETS
 from cgnn.errors import UserError
 from cgnn.models.registry import MODELS, check_settings, resolve_method, types_of
 from cgnn.paper.fidelity import PRESETS, preset
-from cgnn.pipeline.data import has_fixed_split, own_path, path_problem
+from cgnn.pipeline.data import has_fixed_split, own_path
 from cgnn.search.priors import parse_prior
 
 PROJECT = Path(__file__).parents[2]
@@ -120,13 +120,11 @@ def validate(config: Mapping[str, Any], *, files: bool = True) -> None:
 
     With ``files=False`` the files that the config names need not exist: a job on another machine reads copies.
     """
-    problems = [*_schema_problems(config)]
-    if not problems:  # the checks of names rely on a valid structure
-        problems = [*_name_problems(config)]
-    if not problems and files:
-        problems = [*_file_problems(config)]
-    if problems:
-        raise UserError(_listed(problems))
+    # Each check relies on the previous one: names on a valid structure, files on known names.
+    for check in (_schema_problems, _name_problems, _file_problems)[: 3 if files else 2]:
+        problems = list(check(config))
+        if problems:
+            raise UserError(_listed(problems))
 
 
 def _listed(problems: list[str]) -> str:
@@ -136,7 +134,7 @@ def _listed(problems: list[str]) -> str:
 
 def active_datasets(config: Mapping[str, Any]) -> list[str]:
     """The datasets that are switched on, in the config's order."""
-    return [name for name, options in config["datasets"].items() if options is not False]
+    return list(active(config["datasets"]))
 
 
 def active(section: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,7 +208,8 @@ def _intended_branch(error: Any) -> list[Any]:
         for inner in branch:
             unknown = _unknown_keys(inner) if inner.validator == "additionalProperties" else []
             known = list(inner.schema.get("properties", {}))
-            unlike += sum(1 - max((_similarity(key, name) for name in known), default=0) for key in unknown)
+            for key in unknown:
+                unlike += 1 - max((SequenceMatcher(None, str(key), name).ratio() for name in known), default=0)
             unlike += len(unknown) or 1
         return unlike
 
@@ -221,10 +220,6 @@ def _unknown_keys(error: Any) -> list[Any]:
     known, patterns = error.schema.get("properties", {}), error.schema.get("patternProperties", {})
     keys = [key for key in error.instance if key not in known]
     return sorted((key for key in keys if not any(re.search(p, str(key)) for p in patterns)), key=str)
-
-
-def _similarity(one: object, other: object) -> float:
-    return SequenceMatcher(None, str(one), str(other)).ratio()
 
 
 def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
@@ -304,9 +299,8 @@ def _file_problems(config: Mapping[str, Any]) -> Iterable[str]:
     without_split = []
     for name in active_datasets(config):
         path = own_path(config, name)
-        problem = path_problem(path) if path is not None else None
-        if problem:
-            yield f"datasets.{name}.path: found {path!r}; {problem}"
+        if path is not None and not Path(path).is_file():
+            yield f"datasets.{name}.path: found {path!r}; there is no such file (looked for {Path(path).absolute()})"
         elif not has_fixed_split(config, name):
             without_split.append(name)
     wanting = {f"{section}.datasets": config[section]["datasets"] for section in ("sweeps", "fidelity", "curves")}

@@ -37,23 +37,22 @@ def crate_text(manifest: Manifest, sources: Mapping[str, Path]) -> str:
     crate.name = "Continuous Graph Neural Networks, reproduced: results"
     crate.description = "Every number, table, figure and verdict of one run of the workflow that reproduces the paper."
     crate.datePublished = manifest.date
-    license_ = crate.add(ContextEntity(crate, LICENSE, properties={"@type": "CreativeWork", "name": "MIT License"}))
-    crate.license = license_
-    crate.root_dataset["citation"] = crate.add(
-        ContextEntity(
-            crate, PAPER, properties={"@type": "ScholarlyArticle", "name": "Continuous Graph Neural Networks"}
-        )
-    )
-    profiles = [
-        crate.add(ContextEntity(crate, address, properties={"@type": "CreativeWork", "name": name, "version": version}))
-        for address, (name, version) in PROFILES.items()
+
+    def entity(address: str, kind: str, name: str, **properties: str) -> Any:
+        return crate.add(ContextEntity(crate, address, properties={"@type": kind, "name": name, **properties}))
+
+    crate.license = entity(LICENSE, "CreativeWork", "MIT License")
+    crate.root_dataset["citation"] = entity(PAPER, "ScholarlyArticle", "Continuous Graph Neural Networks")
+    crate.root_dataset["conformsTo"] = [
+        entity(address, "CreativeWork", name, version=version) for address, (name, version) in PROFILES.items()
     ]
-    crate.root_dataset["conformsTo"] = profiles
-    agent = crate.add(
-        ContextEntity(crate, "#authors", properties={"@type": "Organization", "name": "The cgnn-paper authors"})
-    )
+    agent = entity("#authors", "Organization", "The cgnn-paper authors")
     crate.root_dataset["author"] = agent
-    files = {entry.path: _add(crate, entry) for entry in manifest.files if entry.path not in (WORKFLOW, CRATE)}
+    files = {
+        entry.path: crate.add_file(None, entry.path, properties=_properties(entry))
+        for entry in manifest.files
+        if entry.path not in (WORKFLOW, CRATE)
+    }
     workflow = crate.add_workflow(
         str(sources[WORKFLOW]),
         WORKFLOW,
@@ -104,10 +103,6 @@ def raw_data(datasets: Iterable[str]) -> list[tuple[str, str, str]]:
         for file in files
         if file.startswith("planetoid/")
     ]
-
-
-def _add(crate: Any, entry: Entry) -> Any:
-    return crate.add_file(None, entry.path, properties=_properties(entry))
 
 
 def _properties(entry: Entry) -> dict[str, str]:

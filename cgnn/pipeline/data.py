@@ -4,7 +4,6 @@ import json
 import zipfile
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from cgnn.datasets.registry import modules_of
@@ -79,10 +78,3 @@ def own_graph_digest(path: str | None) -> str:
         return sha256_of(path)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); it is the `path` of a dataset.") from error
-
-
-def path_problem(path: str) -> str | None:
-    """The problem with the `path` of a dataset, if any, without reading its arrays."""
-    if not Path(path).is_file():
-        return f"there is no such file (looked for {Path(path).absolute()})"
-    return None

@@ -43,24 +43,16 @@ def import_closure(*modules: str, without: tuple[str, ...] = (), package: Path =
         if name in seen or name in without or (name in DECIDES_NOTHING and name not in modules):
             continue
         seen.add(name)
-        waiting += [found for found in _read(name, package).imports if _exists(found, package)]
+        waiting += [found for found in _read(name, package).imports if _file_of(found, package)]
         parent = name.rpartition(".")[0]
         if parent:  # importing a.b executes a/__init__.py first
             waiting.append(parent)
     return frozenset(seen)
 
 
-def _file_of(module: str, package: Path) -> Path:
+def _file_of(module: str, package: Path) -> Path | None:
     stem = package.joinpath(*module.split(".")[1:])
-    path = stem / "__init__.py" if stem.is_dir() else stem.with_suffix(".py")
-    if not path.is_file():
-        raise ModuleNotFoundError(f"no module {module} in {package}")
-    return path
-
-
-def _exists(module: str, package: Path) -> bool:
-    stem = package.joinpath(*module.split(".")[1:])
-    return stem.with_suffix(".py").is_file() or (stem / "__init__.py").is_file()
+    return next((path for path in (stem / "__init__.py", stem.with_suffix(".py")) if path.is_file()), None)
 
 
 class _Module(NamedTuple):
@@ -70,6 +62,8 @@ class _Module(NamedTuple):
 
 def _read(module: str, package: Path) -> _Module:
     path = _file_of(module, package)
+    if path is None:
+        raise ModuleNotFoundError(f"no module {module} in {package}")
     status = path.stat()
     return _read_at(module, package.name, path, status.st_mtime_ns, status.st_size)
 
@@ -112,13 +106,7 @@ def _tree_hash(tree: ast.Module) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             node.keywords = [keyword for keyword in node.keywords if keyword.arg not in ("help", "metavar")]
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and _has_docstring(
-            node
-        ):
-            node.body = node.body[1:]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            has_docstring = ast.get_docstring(node, clean=False) is not None
+            node.body = node.body[1:] if has_docstring else node.body
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
-
-
-def _has_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    first = node.body[0] if node.body else None
-    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)

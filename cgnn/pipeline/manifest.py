@@ -64,13 +64,14 @@ def read_manifest(target: Path) -> Manifest:
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path}: not a manifest of `cgnn publish` ({error!r}); restore it from git") from None
     for name in names:
-        if (
-            name.is_absolute()
-            or ".." in name.parts
-            or not (target / name).parent.resolve().is_relative_to(target.resolve())
-        ):
+        if name.is_absolute() or ".." in name.parts or not _inside(target, name):
             raise UserError(f"{path}: names {str(name)!r}, which is outside {target}; restore it from git")
     return manifest
+
+
+def _inside(target: Path, name: str | PurePosixPath) -> bool:
+    """False if a linked folder in ``target`` points elsewhere."""
+    return (target / name).parent.resolve().is_relative_to(target.resolve())
 
 
 def check_target(target: Path, results: Path | None = None) -> None:
@@ -105,9 +106,7 @@ def check_unmodified(target: Path, old: Manifest, wanted: Mapping[str, str]) -> 
     lost = []
     for name in sorted({*recorded, *wanted}):
         path = target / name
-        if path.is_dir() or not path.parent.resolve().is_relative_to(
-            target.resolve()
-        ):  # a linked folder points elsewhere
+        if path.is_dir() or not _inside(target, name):
             lost.append(name)
         elif path.exists() or path.is_symlink():
             found = sha256_of(path) if path.is_file() and not path.is_symlink() else ""

@@ -1,7 +1,7 @@
 """The paths of the workflow's files for a config, by the names in ``cgnn/render/catalogue.py``."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ class Outputs:
     profiles: Mapping[str, plan.Profile]  # by file
     collected: Mapping[str, list[str]]  # aggregate: the files whose rows it holds
     products: Mapping[str, Files]  # input of a table, figure or claim: its files
-    tables: tuple[str, ...] = field(default=())
-    figures: tuple[str, ...] = field(default=())
+    tables: tuple[str, ...]
+    figures: tuple[str, ...]
 
     def training(self, folder: str) -> plan.Planned:
         """The training that produces a requested file."""
@@ -110,23 +110,15 @@ def outputs_of(config: Mapping[str, Any], bench: Path = Path(BENCH)) -> Outputs:
     collected = {name: files for name, files in collected.items() if files}
 
     products: dict[str, Files] = {name: f"{results}/{INPUTS[name]}" for name in (*collected, "convergence")}
-    products |= {"reported": REPORTED}
-    products |= {"graphs": [f"{results}/data/{dataset}/graph.npz" for dataset in active_datasets(config)]}
+    products["reported"] = REPORTED
+    products["graphs"] = [f"{results}/data/{dataset}/graph.npz" for dataset in active_datasets(config)]
     products |= {"summary": f"{results}/summary.csv"} if "runs" in collected else {}
     if any(own_path(config, dataset) is None for dataset in active_datasets(config)):
         # With graphs of your own alone there is nothing to compare with the paper.
         products |= {"claims": f"{results}/claims.json"}
         products |= {"bench": f"{results}/bench.json"} if bench.is_file() else {}
-    return Outputs(
-        results,
-        trainings,
-        searches,
-        profiles,
-        collected,
-        products,
-        tables=_made(TABLES, set(products)),
-        figures=_made(FIGURES, set(products)),
-    )
+    tables, figures = _made(TABLES, set(products)), _made(FIGURES, set(products))
+    return Outputs(results, trainings, searches, profiles, collected, products, tables, figures)
 
 
 def _made(catalogue: Mapping[str, Product], products: set[str]) -> tuple[str, ...]:

@@ -55,9 +55,8 @@ class Planned:
 
     def files(self, config: Config) -> list[str]:
         """The chunk files of its replicas; existing chunks are kept."""
-        return chunk_files(
-            f"{config['results'].rstrip('/')}/{self.folder}", self.replicas, config["jobs"]["replicas_per_job"]
-        )
+        folder = f"{config['results'].rstrip('/')}/{self.folder}"
+        return chunk_files(folder, self.replicas, config["jobs"]["replicas_per_job"])
 
     def inputs(self, results: str, first: int, last: int) -> dict[str, str | list[str]]:
         """Its inputs: the graph, the splits of these replicas, and the result of its search, if any."""
@@ -111,18 +110,13 @@ def trainings(config: Config) -> list[Planned]:
 def runs(config: Config) -> list[Planned]:
     """Tables 2 and 3, and the residual GCN by depth. Blocks that request the same run share it."""
     found: dict[str, Planned] = {}
+    epochs = config["protocol"]["epochs"]
     for block in active(config["experiments"]).values():
         for dataset in _chosen(config, block.get("datasets", active_datasets(config))):
             splits = [split for split in block["splits"] if split != "fixed" or has_fixed_split(config, dataset)]
             for split, model in product(splits, block["models"]):
-                training = Training(
-                    dataset,
-                    split,
-                    model,
-                    block["preset"],
-                    source_of(block["hyperparameters"], dataset, split, model),
-                    epochs=config["protocol"]["epochs"],
-                )
+                source = source_of(block["hyperparameters"], dataset, split, model)
+                training = Training(dataset, split, model, block["preset"], source, epochs=epochs)
                 found.setdefault(training.folder, Planned("runs", training, replicas_of(config, split)))
     return [*found.values(), *residual(config)]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from cgnn.errors import UserError
 from cgnn.paper import hyperparameters as hyper
 from cgnn.paper.fidelity import Fidelity, preset
-from cgnn.results.schema import RESULTS
+from cgnn.results.schema import CELL, RESULTS
 
 Row = Mapping[str, str]
 Speeds = Mapping[tuple[str, str], float]
@@ -32,7 +32,6 @@ LOSS_TOLERANCE = 0.2
 #: A training that amplifies rounding errors (a deep GCN) is at worst another sample from its cell, so its values may
 #: differ by this many standard deviations of the cell's published replicas, if that is more.
 DEVIATIONS = 3.0
-CELL = ("dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant")
 
 
 class Verdict(StrEnum):
@@ -62,7 +61,6 @@ class Drawn:
 class Check:
     """The outcome for one row; ``differences`` has (value, published, recomputed) of every value that differs."""
 
-    drawn: Drawn
     verdict: Verdict
     again: Row
     differences: tuple[tuple[str, str, str], ...] = ()
@@ -80,7 +78,7 @@ def read_rows(results: Path) -> list[Drawn]:
         spread = _deviations(rows)
         for line, row in enumerate(rows, start=2):
             if row["status"] != "out_of_memory":
-                found.append(Drawn(file, line, row, estimate(row, speeds, trials), spread[_cell(row)]))
+                found.append(Drawn(file, line, row, estimate(row, speeds, trials), spread.get(_cell(row), {})))
     return found
 
 
@@ -138,7 +136,7 @@ def judge(drawn: Drawn, again: Row) -> Check:
     reasons = {"code_fingerprint": "other code", "versions": "other versions", "device": "other device"}
     note = ", ".join(reason for name, reason in reasons.items() if row[name] != again[name])
     if not differences:
-        return Check(drawn, Verdict.EQUAL, again, note=note)
+        return Check(Verdict.EQUAL, again, note=note)
     same_training = bool(row["final_train_loss"]) and row["final_train_loss"] == again["final_train_loss"]
     if same_training:
         note = "the training is bit-identical, but these values are not"
@@ -147,7 +145,7 @@ def judge(drawn: Drawn, again: Row) -> Check:
         and not same_training
         and all(_close(name, row[name], again[name], drawn.deviations.get(name, 0.0)) for name in unequal)
     )
-    return Check(drawn, Verdict.CLOSE if close else Verdict.DIFFERENT, again, differences, note or "other CPU")
+    return Check(Verdict.CLOSE if close else Verdict.DIFFERENT, again, differences, note or "other CPU")
 
 
 def verify(
@@ -160,7 +158,7 @@ def verify(
         try:
             check = judge(drawn, again(drawn.row, results))
         except UserError as error:
-            check = Check(drawn, Verdict.FAILED, {}, note=str(error))
+            check = Check(Verdict.FAILED, {}, note=str(error))
         checks.append(check)
         published, recomputed = drawn.row["test_accuracy"] or drawn.row["status"], check.again.get("test_accuracy")
         note = f" ({check.note})" if check.note else ""
@@ -187,18 +185,16 @@ def _cell(row: Row) -> tuple[str, ...]:
 
 
 def _deviations(rows: Sequence[Row]) -> dict[tuple[str, ...], dict[str, float]]:
-    """The standard deviation of each result over the replicas of each cell; empty for a single replica."""
+    """The standard deviation of each result over the finished replicas of each cell with more than one."""
     cells: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        cells.setdefault(_cell(row), []).append(row)
-    found: dict[tuple[str, ...], dict[str, float]] = {}
-    for cell, members in cells.items():
-        well = [row for row in members if row["status"] == "ok"]
-        names = [name for name in RESULTS if name != "status"]
-        found[cell] = (
-            {name: statistics.stdev(float(row[name]) for row in well) for name in names} if len(well) > 1 else {}
-        )
-    return found
+        if row["status"] == "ok":
+            cells.setdefault(_cell(row), []).append(row)
+    return {
+        cell: {name: statistics.stdev(float(row[name]) for row in members) for name in RESULTS if name != "status"}
+        for cell, members in cells.items()
+        if len(members) > 1
+    }
 
 
 def _profiled(path: Path) -> dict[tuple[str, str], list[tuple[float, float]]]:

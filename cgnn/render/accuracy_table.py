@@ -1,11 +1,14 @@
 """Tables 2 and 3: models by datasets, our numbers next to the paper's, one block per protocol."""
 
+from pathlib import Path
+
 import pandas as pd
 
 from cgnn.analysis.rows import Protocol, in_order, protocols
+from cgnn.analysis.summary import load_summary
 from cgnn.models import names
-from cgnn.paper.reported import NOT_COMPARABLE, Reported
-from cgnn.render.cells import accuracy_cell, count_text, paper_cell
+from cgnn.paper.reported import NOT_COMPARABLE, Reported, load_reported
+from cgnn.render.cells import accuracy_cell, count_text, first_record, paper_cell
 from cgnn.render.table import Cell, Row, Table
 
 SOURCES = {"search": "hyperparameters of our search", "published": "published hyperparameters"}
@@ -15,11 +18,10 @@ PAPER_STATUS = {("gat", "nell"): "out of memory"}
 LEFT_OUT = ("gcn_residual", "gcn_residual_plain", "cgnn_appnp", "cgnn_no_h0")
 
 
-def accuracy_table(summary: pd.DataFrame, reported: Reported, split_kind: str, name: str, title: str) -> Table:
+def accuracy_table(summary: Path, reference: Path, split_kind: str, number: int) -> Table:
     """Our numbers next to the paper's for every protocol, the main one first; models beyond the paper come last."""
-    rows = summary[
-        (summary["split_kind"] == split_kind) & (summary["variant"] == "") & ~summary["model"].isin(LEFT_OUT)
-    ]
+    rows, reported = load_summary(summary), load_reported(reference)
+    rows = rows[(rows["split_kind"] == split_kind) & (rows["variant"] == "") & ~rows["model"].isin(LEFT_OUT)]
     printed = reported.raw[f"{split_kind}_split_accuracy"]
     known = rows["model"].isin(set(reported.raw["fixed_split_accuracy"]))
     datasets = in_order(set(rows["dataset"]), names.DATASETS)
@@ -45,6 +47,7 @@ def accuracy_table(summary: pd.DataFrame, reported: Reported, split_kind: str, n
         + f". Bold: the best of its block and column, if it differs significantly from the second best at 5 % "
         f"({'Welch' if fixed else 'paired by split'})."
     )
+    name, title = f"{split_kind}_splits", f"Table {number}, node classification on {split_kind} splits"
     return Table(name, title, caption, "Model", tuple(columns), tuple(table), _notes(rows, datasets))
 
 
@@ -66,16 +69,9 @@ def _row(
     cells: dict[str, Cell] = {}
     for dataset in datasets:
         label = names.dataset(dataset)
-        found = part[(part["dataset"] == dataset) & (part["model"] == model)]
-        record = found.iloc[0].to_dict() if len(found) else None
-        where = {
-            "dataset": dataset,
-            "split_kind": split_kind,
-            "model": model,
-            "preset": protocol.preset,
-            "hyperparameter_source": protocol.source,
-            "variant": "",
-        }
+        record = first_record(part[(part["dataset"] == dataset) & (part["model"] == model)])
+        where = {"dataset": dataset, "split_kind": split_kind, "model": model}
+        where |= {"preset": protocol.preset, "hyperparameter_source": protocol.source, "variant": ""}
         bold = record is not None and record["best"] == 1
         cells[f"{label}, ours" if compared else label] = accuracy_cell(record, file="runs", where=where, bold=bold)
         if dataset in compared:

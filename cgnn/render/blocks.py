@@ -8,34 +8,23 @@ RUN = re.compile(r"\*\*(?P<strong>.+?)\*\*|`(?P<code>.+?)`|\[(?P<link>.+?)\]\((?
 
 def blocks_of(markdown: str) -> list[dict[str, Any]]:
     """Headings, list items and paragraphs, each with its level and its runs (kind and text)."""
-    found: list[dict[str, Any]] = []
-    lines: list[str] = []
-    kind = ""
-
-    def close() -> None:
-        if lines:
-            found.append({"kind": kind, "level": level, "runs": runs_of(" ".join(lines))})
-            lines.clear()
-
-    level = 0
+    found: list[tuple[str, int, list[str]]] = []
+    level, continues = 0, False  # whether a line of text belongs to the last block
     for line in markdown.splitlines():
-        heading = re.fullmatch(r"(#+) (.+)", line)
-        item = re.fullmatch(r"- (.+)", line)
-        if heading or item or not line.strip():
-            close()
-            kind = ""
-        if heading:
-            kind, level = "heading", len(heading[1])
-            lines.append(heading[2])
-            close()
-        elif item:
-            kind, level = "item", 0
-            lines.append(item[1])
-        elif line.strip():
-            kind = kind or "paragraph"
-            lines.append(line.strip())
-    close()
-    return found
+        if heading := re.fullmatch(r"(#+) (.+)", line):
+            level, continues = len(heading[1]), False
+            found.append(("heading", level, [heading[2]]))
+        elif item := re.fullmatch(r"- (.+)", line):
+            level, continues = 0, True
+            found.append(("item", level, [item[1]]))
+        elif not line.strip():
+            continues = False
+        elif continues:
+            found[-1][2].append(line.strip())
+        else:
+            continues = True
+            found.append(("paragraph", level, [line.strip()]))
+    return [{"kind": kind, "level": level, "runs": runs_of(" ".join(lines))} for kind, level, lines in found]
 
 
 def runs_of(text: str) -> list[dict[str, str]]:

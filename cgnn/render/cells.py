@@ -1,16 +1,18 @@
 """Cells of accuracies, and numbers as tables print them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
+
+import pandas as pd
 
 from cgnn.analysis.statistics import Difference
 from cgnn.paper.reported import Summary
-from cgnn.render.table import Cell
+from cgnn.render.table import NUMBERS, Cell
 
 
-def number(value: float, digits: int = 1) -> str:
-    return "–" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+def number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.1f}".replace("-", "−")
 
 
 def signed(value: float, digits: int = 1) -> str:
@@ -25,10 +27,6 @@ def short(value: float) -> str:
     if math.isnan(value):
         return "–"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def plus_minus(group: Summary) -> str:
-    return mean_text(group.mean, group.std)
 
 
 def mean_text(mean: float, std: float) -> str:
@@ -50,27 +48,21 @@ def count_text(counts: set[int]) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-#: The numbers of a cell, by the column of summary.csv that holds them.
-NUMBERS = {
-    "value": "mean",
-    "std": "std",
-    "n": "n_ok",
-    "low": "low",
-    "high": "high",
-    "paper": "paper_mean",
-    "paper_std": "paper_std",
-    "difference": "difference",
-    "difference_low": "difference_low",
-    "difference_high": "difference_high",
-    "p": "p",
-}
+#: The columns of summary.csv that hold the numbers of a cell, where their names differ.
+COLUMN_OF = {"value": "mean", "n": "n_ok", "paper": "paper_mean"}
+
+
+def first_record(rows: pd.DataFrame) -> dict[Hashable, Any] | None:
+    """The first row as a mapping, or None if there is none."""
+    return rows.iloc[0].to_dict() if len(rows) else None
 
 
 def accuracy_cell(record: Mapping[Any, Any] | None, *, file: str, where: dict[str, Any], bold: bool = False) -> Cell:
     """Our number, from a record of ``analysis.summary``: mean ± deviation, and the number of failed runs, if any."""
     if record is None:
         return Cell("–", missing="not run", file=file, where=where)
-    numbers = {name: float(record[key]) for name, key in NUMBERS.items() if _known(record.get(key))}
+    values = {name: record.get(COLUMN_OF.get(name, name)) for name in NUMBERS}
+    numbers = {name: float(value) for name, value in values.items() if value is not None and value == value}
     if not record["n_ok"]:
         reason = " / ".join(str(record["status"]).split("/")).replace("_", " ")
         numbers = {name: value for name, value in numbers.items() if name.startswith("paper")}
@@ -87,8 +79,10 @@ def paper_cell(paper: Summary | None, missing: str = "") -> Cell:
     """The paper's number."""
     if paper is None:
         return Cell("–", missing=missing)
-    return Cell(plus_minus(paper), numbers={"paper": paper.mean, "paper_std": paper.std})
+    return Cell(mean_text(paper.mean, paper.std), numbers={"paper": paper.mean, "paper_std": paper.std})
 
 
-def _known(value: Any) -> bool:
-    return value is not None and value == value
+def change_cell(gap: Difference) -> Cell:
+    """A difference of two groups of runs with its interval."""
+    numbers = {"difference": gap.estimate, "difference_low": gap.low, "difference_high": gap.high, "p": gap.p}
+    return Cell(interval_text(gap), numbers=numbers)

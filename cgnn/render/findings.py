@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from cgnn.analysis.claims.memory import curve
 from cgnn.analysis.measured import load_profiles
-from cgnn.analysis.rows import OK, finished, load_rows
+from cgnn.analysis.rows import cell, finished, load_rows
 from cgnn.errors import UserError
 from cgnn.files import write_text
 from cgnn.paper.reported import load_reported
@@ -20,10 +21,8 @@ class Numbers:
     def __init__(self, published: Path) -> None:
         self.folder = published
         self.reported = load_reported(REPORTED)
-        self.claims = {
-            claim["id"]: claim
-            for claim in json.loads((published / "claims.json").read_text(encoding="utf-8"))["claims"]
-        }
+        claims = json.loads((published / "claims.json").read_text(encoding="utf-8"))["claims"]
+        self.claims = {claim["id"]: claim for claim in claims}
         self._frames: dict[str, pd.DataFrame] = {}
 
     def run(
@@ -37,14 +36,8 @@ class Numbers:
         column: str = "test_accuracy",
     ) -> str:
         """A cell of Tables 2 and 3 or, with a variant, of the residual GCN; ``column`` is the selection rule."""
-        wanted = {
-            "dataset": dataset,
-            "model": model,
-            "split_kind": split,
-            "preset": preset,
-            "hyperparameter_source": source,
-            "variant": variant,
-        }
+        wanted = {"dataset": dataset, "model": model, "split_kind": split}
+        wanted |= {"preset": preset, "hyperparameter_source": source, "variant": variant}
         return self._mean("runs", wanted, column)
 
     def switch(self, dataset: str, variant: str) -> str:
@@ -56,13 +49,11 @@ class Numbers:
         return bool((self._rows("fidelity")["variant"] == variant).any())
 
     def has_run(self, dataset: str, model: str) -> bool:
-        rows = self._rows("runs")
-        return bool(((rows["dataset"] == dataset) & (rows["model"] == model)).any())
+        return not cell(self._rows("runs"), dataset=dataset, model=model).empty
 
     def budget(self, dataset: str) -> str:
         """Seeds and epochs of the runs on the fixed split of a dataset: ``5 seeds and 400 epochs``."""
-        rows = self._rows("runs")
-        rows = rows[(rows["dataset"] == dataset) & (rows["split_kind"] == "fixed")]
+        rows = cell(self._rows("runs"), dataset=dataset, split_kind="fixed")
         if rows.empty:
             raise UserError(f"findings: {self.folder / 'runs'}.csv holds no run on {dataset}, fixed split")
         return f"{rows['replica'].nunique()} seeds and {int(rows['epochs'].max())} epochs"
@@ -86,8 +77,7 @@ class Numbers:
 
     def peak(self, dataset: str, method: str) -> str:
         """The highest peak memory in the profiles of the method."""
-        rows = load_profiles(self.folder / "profiles.csv")
-        rows = rows[(rows["dataset"] == dataset) & (rows["method"] == method) & (rows["status"] == OK)]
+        rows = curve(load_profiles(self.folder / "profiles.csv"), dataset, method)
         if rows.empty:
             raise UserError(f"findings: {self.folder}/profiles.csv has no {method} on {dataset}")
         return f"{rows['peak_bytes'].max() / 2**20:,.0f} MiB"
@@ -109,9 +99,7 @@ class Numbers:
         return self._frames[name]
 
     def _mean(self, name: str, wanted: dict[str, str], column: str) -> str:
-        rows = self._rows(name)
-        for key, value in wanted.items():
-            rows = rows[rows[key] == value]
+        rows = cell(self._rows(name), **wanted)
         if len(rows) < 2:
             requested = ", ".join(f"{key} {value}" for key, value in wanted.items() if value)
             raise UserError(f"findings: {self.folder / name}.csv has no {requested}; correct the template, or run it")

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from cgnn.analysis.claims.base import signed
 from cgnn.analysis.rows import Protocol, in_order, protocols
 from cgnn.models import names
 from cgnn.render.accuracy_table import LEFT_OUT, SOURCES
@@ -68,20 +69,14 @@ def draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Protocol], low
             face, marker, at = color if rank == 0 else "none", MARKERS[rank % len(MARKERS)], estimate
             if not low_edge <= estimate <= high_edge:
                 at, marker = (low_edge, "<") if estimate < low_edge else (high_edge, ">")
-                beyond.setdefault(at, []).append(f"{estimate:+.1f}".replace("-", "−"))
+                beyond.setdefault(at, []).append(signed(estimate))
             elif low == low:
                 axes.plot([max(low, low_edge), min(high, high_edge)], [place, place], color=color, linewidth=1.0)
             axes.plot([at], [place], marker, color=color, markerfacecolor=face, markersize=3.6, markeredgewidth=0.9)
         for at, texts in beyond.items():
+            text, shift, side = ", ".join(texts), *((5, "left") if at == low_edge else (-5, "right"))
             axes.annotate(
-                ", ".join(texts),
-                (at, y),
-                (5 if at == low_edge else -5, 0),
-                textcoords="offset points",
-                va="center",
-                ha="left" if at == low_edge else "right",
-                fontsize=7,
-                color=color,
+                text, (at, y), (shift, 0), textcoords="offset points", va="center", ha=side, fontsize=7, color=color
             )
     axes.set_yticks(heights, [names.model(line.model) for line in lines])
     axes.tick_params(axis="y", length=0)
@@ -105,6 +100,5 @@ def main_protocols(rows: pd.DataFrame) -> list[Protocol]:
 
 
 def protocol_words(protocol: Protocol) -> str:
-    return (
-        f"{EQUATIONS.get(protocol.preset, protocol.preset)} equations, {SOURCES.get(protocol.source, protocol.source)}"
-    )
+    equations = EQUATIONS.get(protocol.preset, protocol.preset)
+    return f"{equations} equations, {SOURCES.get(protocol.source, protocol.source)}"

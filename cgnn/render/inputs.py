@@ -2,10 +2,12 @@
 
 import argparse
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from cgnn.errors import UserError
-from cgnn.render.catalogue import ELSEWHERE, INPUTS
+from cgnn.render.catalogue import ELSEWHERE, INPUTS, product
 
 Inputs = dict[str, Path | list[Path]]
 
@@ -24,16 +26,23 @@ def add_input_arguments(parser: argparse.ArgumentParser, names: Iterable[str] = 
         )
 
 
+def add_product_arguments(parser: argparse.ArgumentParser, kind: str) -> None:
+    """Add the arguments of ``cgnn table`` and ``cgnn figure``: a name, its inputs and where it is written."""
+    parser.add_argument("name", metavar="NAME", help=f"name of the {kind}; see cgnn/render/catalogue.py")
+    add_input_arguments(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="STEM", help="path without suffix")
+
+
+def load_product(args: argparse.Namespace, kind: str) -> tuple[ModuleType, Inputs]:
+    """The module of the requested table or figure, and its inputs."""
+    chosen = product(kind, args.name)
+    return import_module(chosen.module), resolve(args, chosen.inputs, chosen.optional)
+
+
 def resolve(args: argparse.Namespace, required: Iterable[str], optional: Iterable[str] = ()) -> Inputs:
     """The requested inputs that exist. A missing required input is an error; a missing optional one is left out."""
-    found: Inputs = {}
-    for name in required:
-        found[name] = _find(args, name, must_exist=True)
-    for name in optional:
-        value = _find(args, name, must_exist=False)
-        if value:
-            found[name] = value
-    return found
+    found = {name: _find(args, name, must_exist=True) for name in required}
+    return found | {name: given for name in optional if (given := _find(args, name, must_exist=False))}
 
 
 def _find(args: argparse.Namespace, name: str, must_exist: bool) -> Path | list[Path]:
@@ -50,9 +59,9 @@ def _find(args: argparse.Namespace, name: str, must_exist: bool) -> Path | list[
             return []
     paths = given if isinstance(given, list) else [given]
     missing = [path for path in paths if not path.is_file()]
-    if must_exist and (missing or not paths):
+    if paths and not missing:
+        return given
+    if must_exist:
         where = missing[0] if missing else args.results / INPUTS[name]
         raise UserError(f"{where}: no such file, expected the input --{name}; run `snakemake` to create it")
-    if missing or not paths:
-        return []
-    return given
+    return []

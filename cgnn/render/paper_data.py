@@ -110,10 +110,7 @@ def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | Non
     if trials is not None and len(trials):
         sizes = trials.groupby(["dataset", "split_kind", "model", "preset"]).size()
         counts |= {"trials": int(sizes.median()), "searches": len(sizes)}
-    return counts | {
-        "preset": protocol.preset if protocol else "",
-        "source": protocol.source if protocol else "",
-    }
+    return counts | {"preset": protocol.preset if protocol else "", "source": protocol.source if protocol else ""}
 
 
 def _switches() -> list[dict[str, str]]:

@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 from cgnn.analysis.rows import finished, sample
 from cgnn.render.style import PAGE, Look
 
+LABEL_SIZE = 7.0  # points: of the labels at the ends of lines
 
-def panels(rows: int, columns: int, height: float, width: float = PAGE) -> tuple[Figure, np.ndarray]:
+
+def panels(rows: int, columns: int, height: float) -> tuple[Figure, np.ndarray]:
     """A grid of panels, each row ``height`` inches."""
-    figure, axes = plt.subplots(
-        max(rows, 1), max(columns, 1), figsize=(width, height * max(rows, 1) + 0.3), squeeze=False
-    )
-    return figure, axes
+    rows, columns = max(rows, 1), max(columns, 1)
+    return plt.subplots(rows, columns, figsize=(PAGE, height * rows + 0.3), squeeze=False)
 
 
 def say_empty(figure: Figure, axes: Axes, why: str) -> None:
@@ -27,14 +27,12 @@ def say_empty(figure: Figure, axes: Axes, why: str) -> None:
     axes.text(0.5, 0.5, why, ha="center", va="center", transform=axes.transAxes, wrap=True)
 
 
-def runs_mean_interval(
-    axes: Axes, rows: pd.DataFrame, axis: str, style: Look, column: str = "test_accuracy"
-) -> tuple[list[float], list[float]]:
-    """Runs as dots, their mean as a line, its 95 % interval as a band; returns places and means."""
-    rows = finished(rows, column)
+def runs_mean_interval(axes: Axes, rows: pd.DataFrame, axis: str, style: Look) -> tuple[list[float], list[float]]:
+    """Accuracies as dots, their mean as a line, its 95 % interval as a band; returns places and means."""
+    rows = finished(rows)
     places, means, lows, highs = [], [], [], []
     for value, group in rows.groupby(axis, sort=True):
-        summary = sample(group, column)
+        summary = sample(group)
         low, high = summary.interval()
         places.append(float(str(value)))
         means.append(summary.mean)
@@ -42,12 +40,12 @@ def runs_mean_interval(
         highs.append(high if summary.n > 1 else summary.mean)
     # Limits of accuracies outside 0 to 100 would only stretch the axis.
     axes.fill_between(places, np.clip(lows, 0, 100), np.clip(highs, 0, 100), color=style.color, alpha=0.15, linewidth=0)
-    axes.plot(rows[axis], rows[column], ".", color=style.color, markersize=2.5, alpha=0.55, markeredgewidth=0)
+    axes.plot(rows[axis], rows["test_accuracy"], ".", color=style.color, markersize=2.5, alpha=0.55, markeredgewidth=0)
     axes.plot(places, means, color=style.color, marker=style.marker, markersize=3.5)
     return places, means
 
 
-def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]], size: float = 7.0) -> None:
+def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
     """Labels of lines (x and y of the end, text, colour) next to the panel, moved apart if they would overlap.
 
     Call it when the limits of the axes are final.
@@ -56,7 +54,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]], size: 
         return
     box = axes.get_position()
     points = box.height * axes.figure.get_figheight() * 72  # type: ignore[union-attr]
-    step = 1.25 * size / points
+    step = 1.25 * LABEL_SIZE / points
     to_fraction = axes.transScale + axes.transLimits
     wanted = sorted((float(to_fraction.transform((x, y))[1]), x, y, text, color) for x, y, text, color in ends)
     places = _apart([min(max(item[0], 0.0), 1.0) for item in wanted], step)
@@ -66,7 +64,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]], size: 
             xy=(x, y),
             xytext=(1.05, place),
             textcoords="axes fraction",
-            fontsize=size,
+            fontsize=LABEL_SIZE,
             color=color,
             va="center",
             ha="left",
@@ -77,8 +75,6 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]], size: 
 
 def _apart(wanted: list[float], step: float) -> list[float]:
     """Ascending places at least ``step`` apart, as near as possible to the wanted ones."""
-    if not wanted:
-        return []
     # Least squares under minimal gaps: pool neighbours that overlap and centre each pool on its mean.
     pools: list[list[float]] = []
     for value in wanted:

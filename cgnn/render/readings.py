@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from cgnn.analysis.claims.base import signed
 from cgnn.render.plots import list_words
 
 Table = dict[str, Any]
@@ -46,7 +47,7 @@ def _residual(table: Table) -> str:
         if numbers.get("difference") is not None:
             by_depth.setdefault(row["label"], []).append(numbers["difference"])
     words = [
-        f"between {_signed(min(gaps))} and {_signed(max(gaps))} points at {depth}" for depth, gaps in by_depth.items()
+        f"between {signed(min(gaps))} and {signed(max(gaps))} points at {depth}" for depth, gaps in by_depth.items()
     ]
     return f"Ours minus the paper's is {list_words(words)}." if words else ""
 
@@ -76,7 +77,7 @@ def _propagation(table: Table) -> str:
     for row, column, numbers in _cells(table):
         if column.endswith("Δ") and not numbers["difference_low"] <= 0 <= numbers["difference_high"]:
             dataset = column.partition(",")[0]
-            words.append(f"{row['label']} on {dataset}, {row['group'].lower()} ({_signed(numbers['difference'])})")
+            words.append(f"{row['label']} on {dataset}, {row['group'].lower()} ({signed(numbers['difference'])})")
     if not words:
         return "No discrete propagation differs significantly from the continuous one on any dataset."
     return f"Significant differences from the continuous model: {'; '.join(words)}."
@@ -86,29 +87,18 @@ def _split_rules(table: Table) -> str:
     reached: dict[str, int] = {}
     total = 0
     for row in table["rows"]:
-        paper = next(
-            (
-                c["numbers"]["paper"]
-                for c in row["cells"]
-                if c.get("numbers", {}).get("value") is None and c.get("numbers", {}).get("paper") is not None
-            ),
-            None,
-        )
+        numbers = {name: cell.get("numbers", {}) for name, cell in zip(table["columns"], row["cells"], strict=True)}
+        paper = numbers["paper"].get("paper")
         if paper is None:
             continue
         total += 1
-        for column, cell in zip(table["columns"], row["cells"], strict=True):
-            value = cell.get("numbers", {}).get("value")
-            if value is not None:
-                reached[column] = reached.get(column, 0) + (abs(value - paper) <= 1)
+        for column, found in numbers.items():
+            if found.get("value") is not None:
+                reached[column] = reached.get(column, 0) + (abs(found["value"] - paper) <= 1)
     words = [f"{count} of {total} with “{rule}”" for rule, count in reached.items()]
     return f"Means within one point of the paper's: {list_words(words)}." if words else ""
 
 
 def _between(values: list[float]) -> str:
     low, high = min(values), max(values)
-    return _signed(low) if f"{low:.1f}" == f"{high:.1f}" else f"{_signed(low)} to {_signed(high)}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.1f}".replace("-", "−")
+    return signed(low) if f"{low:.1f}" == f"{high:.1f}" else f"{signed(low)} to {signed(high)}"

@@ -18,8 +18,7 @@ from cgnn.files import atomic_path, write_text
 from cgnn.models import records
 from cgnn.models.records import RECORDS, SOLVER_DASHES, Dashes, split_method
 
-COLUMN = 3.25  # inches: one column of the paper's two
-PAGE = 6.75  # both columns
+PAGE = 6.75  # inches: both columns of the paper
 
 BLUE, GREEN, GREY, ORANGE, RED = records.BLUE, records.GREEN, records.GREY, records.ORANGE, records.RED
 #: Text, axes and black lines: one known colour, which the page replaces in its dark theme.

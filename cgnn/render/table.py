@@ -13,17 +13,8 @@ from cgnn.render.markdown import markdown_of
 
 #: The columns of a table's CSV after the names of row and column; missing values are left empty.
 NUMBERS = (
-    "value",
-    "std",
-    "n",
-    "low",
-    "high",
-    "paper",
-    "paper_std",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p",
+    *("value", "std", "n", "low", "high", "paper", "paper_std"),
+    *("difference", "difference_low", "difference_high", "p"),
 )
 COLUMNS = ("group", "row", "column", "text", *NUMBERS, "bold", "missing")
 
@@ -59,10 +50,6 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-
-    @property
-    def groups(self) -> list[str]:
-        return list(dict.fromkeys(row.group for row in self.rows))
 
 
 EMPTY = Cell("–", missing="not run")

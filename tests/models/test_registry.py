@@ -121,13 +121,13 @@ def test_the_settings_that_affect_results_are_plain_data_without_label_and_style
     for record in MODELS.values():
         deciding = record.deciding()
         assert json.loads(json.dumps(deciding)) == deciding
-        assert replace(record, label="other", color="#123456", marker="1", dashes=":").deciding() == deciding
+        assert replace(record, label="other", color="#123456", marker="1").deciding() == deciding
         assert replace(record, module="cgnn.models.other").deciding() != deciding
 
 
 def test_models_have_different_labels_and_styles() -> None:
     assert len({record.label for record in MODELS.values()}) == len(MODELS)
-    assert len({(record.color, record.marker, record.dashes) for record in MODELS.values()}) == len(MODELS)
+    assert len({(record.color, record.marker) for record in MODELS.values()}) == len(MODELS)
     assert set(SOLVER_DASHES) == set(SOLVER_LABELS) == {*SOLVER_SUFFIXES, "released"}
     assert len({dashes for dashes, _ in SOLVER_DASHES.values()}) == len(SOLVER_DASHES)
 

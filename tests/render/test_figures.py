@@ -14,7 +14,7 @@ from cgnn.pipeline.fingerprint import PACKAGE, code_fingerprint, import_closure
 from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, INPUTS, TABLES
 from cgnn.render.figures import accuracy_depth_time, accuracy_epoch, convergence, memory_depth_time, speed_accuracy
 from cgnn.render.plots import _apart
-from cgnn.render.style import COLUMN, PAGE, look, use_style, write_figure
+from cgnn.render.style import PAGE, look, use_style, write_figure
 from cgnn.results.recorded import write_recorded
 
 SMALLEST = 7.0  # points
@@ -40,7 +40,7 @@ def test_drawing_twice_gives_the_same_bytes(finished, tmp_path, name):
 @pytest.mark.parametrize("name", FIGURES)
 def test_text_is_legible_at_column_width(results, name, monkeypatch):
     drawn = _draw(results, name)
-    assert drawn.figure.get_figwidth() in (COLUMN, PAGE)
+    assert drawn.figure.get_figwidth() == PAGE
     sizes = {text.get_fontsize() for text in drawn.figure.findobj(matplotlib.text.Text) if text.get_text().strip()}
     assert min(sizes) >= SMALLEST
 
@@ -102,10 +102,9 @@ def test_the_caption_mentions_runs_out_of_memory(results):
 
 
 def test_the_selected_epoch_is_the_first_with_the_best_validation_accuracy():
-    rows = pd.DataFrame(
-        {"replica": 0, "epoch": [1, 2, 3, 4], "validation_accuracy": [70, 80, 80, 79], "test_accuracy": [1, 2, 3, 4]}
-    )
-    assert accuracy_epoch.selected_epochs(rows)["epoch"].tolist() == [2]
+    validation = pd.DataFrame({0: [70, 80, 80, 79]}, index=[1, 2, 3, 4])
+    test = pd.DataFrame({0: [10, 20, 30, 40]}, index=[1, 2, 3, 4])
+    assert accuracy_epoch.selected(validation, test).to_dict() == {2: 20}
 
 
 def test_the_caption_of_convergence_states_the_measured_rate(tmp_path):
@@ -189,7 +188,7 @@ def test_editing_a_figure_changes_one_fingerprint_and_editing_the_style_changes_
     style = copy / "render" / "style.py"
     style.write_text("# a comment\n" + style.read_text())
     assert fingerprints() == after
-    style.write_text(style.read_text().replace("COLUMN = 3.25", "COLUMN = 3.5"))
+    style.write_text(style.read_text().replace("PAGE = 6.75", "PAGE = 6.5"))
     assert not set(fingerprints().values()) & set(after.values())
 
 

@@ -21,7 +21,7 @@ from cgnn.analysis.claims.base import (
     p_text,
     span,
 )
-from cgnn.analysis.rows import Protocol, cell, compare, finished, in_order, missing_reason, protocols
+from cgnn.analysis.rows import cell, compare, finished, in_order, missing_reason, protocols
 from cgnn.analysis.statistics import SIGNIFICANCE, Difference
 from cgnn.models import names
 from cgnn.paper.reported import CLAIMED, NOT_COMPARABLE
@@ -116,26 +116,20 @@ def _parts(
     for protocol in dict.fromkeys([evidence.protocol, *protocols(runs)]):
         for kind in (*split_kinds, *sorted(others)):
             main = protocol == evidence.protocol and kind in split_kinds
-            part = _part(protocol, runs, kind, ours, rivals, test, main, name_kind=len(split_kinds) > 1)
+            scope = Scope(protocol.preset, protocol.source, kind)
+            part = _part(scope, protocol.of(runs), ours, rivals, test, main, name_kind=len(split_kinds) > 1)
             if main or part.comparisons:
                 parts.append(part)
     return parts
 
 
 def _part(
-    protocol: Protocol,
-    runs: pd.DataFrame,
-    kind: str,
-    ours: str,
-    rivals: tuple[str, ...],
-    test: Test,
-    main: bool,
-    name_kind: bool,
+    scope: Scope, rows: pd.DataFrame, ours: str, rivals: tuple[str, ...], test: Test, main: bool, name_kind: bool
 ) -> Part:
     """Compare ``ours`` with each rival on each dataset; list the comparisons that are not possible, with the reason."""
     comparisons: list[Comparison] = []
     missing: list[str] = []
-    rows = protocol.of(runs)
+    kind = scope.split_kind
     held = set(rows["dataset"]) & set(CLAIMED)
     stands_in = {NOT_COMPARABLE[name] for name in held if name in NOT_COMPARABLE}
     for dataset in in_order(held | (set(PAPER_DATASETS) - stands_in), PAPER_DATASETS):
@@ -149,7 +143,6 @@ def _part(
             else:
                 label = f"{where}: {names.model(ours)} − {names.model(rival)}"
                 comparisons.append(test(label, compare(mine, theirs)))
-    scope = Scope(protocol.preset, protocol.source, kind)
     return Part(scope, adjust(comparisons), tuple(dict.fromkeys(missing)), main)
 
 

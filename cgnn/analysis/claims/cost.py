@@ -1,24 +1,13 @@
 """C11: how many GCN epochs take as long as one CGNN epoch."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cgnn.analysis.claims.base import (
-    Claim,
-    Comparison,
-    Evidence,
-    Kind,
-    Outcome,
-    Part,
-    Scope,
-    conclude,
-    not_testable,
-)
+from cgnn.analysis.claims.base import Claim, Comparison, Evidence, Kind, Outcome, Part, Scope, conclude, not_testable
 from cgnn.analysis.claims.memory import curve
-from cgnn.analysis.measured import bench_seconds, seconds_list
+from cgnn.analysis.measured import bench_seconds, nearest, seconds_list
 from cgnn.analysis.statistics import bootstrap
 from cgnn.models import names
 
@@ -84,10 +73,6 @@ def _times(item: Comparison) -> str:
     return f"{item.estimate:.1f} times{interval}"
 
 
-def _published_t1(evidence: Evidence, model: str) -> float:
-    return float(evidence.reported.hyperparameters("cora", "fixed", model).get("t1") or 12.0)
-
-
 def _beside_gcn(evidence: Evidence, model: str, ways: tuple[str, ...]) -> tuple[str, list[float], list[float]] | None:
     """(method, its seconds, GCN's seconds) of the first method that was timed in the same benchmark as GCN."""
     gcn = bench_seconds(evidence.bench, "cora", "gcn")
@@ -96,8 +81,9 @@ def _beside_gcn(evidence: Evidence, model: str, ways: tuple[str, ...]) -> tuple[
         if seconds:
             return method, seconds, gcn
     base = _profiled(evidence.profiles, "gcn", 2.0)
+    published_t1 = float(evidence.reported.hyperparameters("cora", "fixed", model).get("t1") or 12.0)
     for method in ways if base else ():
-        seconds = _profiled(evidence.profiles, method, _published_t1(evidence, model))
+        seconds = _profiled(evidence.profiles, method, published_t1)
         if seconds:
             return method, seconds, base
     return None
@@ -106,10 +92,7 @@ def _beside_gcn(evidence: Evidence, model: str, ways: tuple[str, ...]) -> tuple[
 def _profiled(profiles: pd.DataFrame | None, method: str, value: float) -> list[float]:
     """The timings of the profile nearest to ``value`` layers or ending time."""
     points = curve(profiles, "cora", method)
-    if points.empty:
-        return []
-    nearest: Any = points.iloc[int(np.argmin(np.abs(points["value"].to_numpy(dtype=float) - value)))]
-    return seconds_list(nearest)
+    return [] if points.empty else seconds_list(nearest(points, value))
 
 
 def _ratio(a: list[float], b: list[float]) -> tuple[float, float, float]:

@@ -5,17 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from cgnn.analysis.claims.base import (
-    Claim,
-    Comparison,
-    Evidence,
-    Kind,
-    Outcome,
-    Part,
-    Scope,
-    conclude,
-    not_testable,
-)
+from cgnn.analysis.claims.base import Claim, Comparison, Evidence, Kind, Outcome, Part, Scope, conclude, not_testable
 
 NEAR = 1e-3  # relative distance that must be reached
 RATE = 0.10  # relative error allowed to the measured rate of approach

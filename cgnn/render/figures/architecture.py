@@ -22,40 +22,20 @@ def draw() -> Drawing:
     axes.set_xlim(0, 13.5)
     axes.set_ylim(0.05, 0.05 + 13.5 * HEIGHT / PAGE)
     axes.set_axis_off()
-    start = [_mix(color, 0.25) for color in CLASSES]
     _graph(axes, (0.35, 2.05), ["#FFFFFF"] * 6, features=True)
     _box(axes, 2.45, 1.75, 1.15, "encoder\n$E = \\mathcal{E}(X)$")
-    axes.add_patch(
-        FancyBboxPatch(
-            (4.0, 0.72), 6.05, 3.32, boxstyle="round,pad=0.05", facecolor=(RED, 0.08), edgecolor=RED, linewidth=0.8
-        )
-    )
+    _frame(axes, (4.0, 0.72), 6.05, 3.32, RED, 0.08, pad=0.05)
     for place, strength, label in ((4.25, 0.25, "$H(0) = E$"), (6.3, 0.55, "$H(t)$"), (8.35, 1.0, "$H(t_1)$")):
-        colors = start if strength == 0.25 else [_mix(color, strength) for color in CLASSES]
-        _graph(axes, (place, 1.85), colors)
+        _graph(axes, (place, 1.85), [_mix(color, strength) for color in CLASSES])
         axes.text(place + 0.68, 1.42, label, ha="center", va="top", fontsize=8)
     for left, right in ((4.25, 6.3), (6.3, 8.35)):
         _flow(axes, left, right)
     axes.annotate("", (9.9, 0.98), (4.15, 0.98), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 0.9})
     axes.text(9.98, 1.0, "$t$", va="center", ha="left", fontsize=8)
-    axes.text(
-        7.0,
-        3.62,
-        r"$\dfrac{\mathrm{d}H}{\mathrm{d}t} = (A - I)\,H(t) + E$",
-        ha="center",
-        va="center",
-        fontsize=9.5,
-        color=RED,
-    )
-    axes.text(
-        7.0,
-        0.33,
-        "neighbours through $AH$  ·  decay through $-H$  ·  the encoder's $E$ as a source at every $t$",
-        ha="center",
-        va="center",
-        fontsize=7,
-        color=INK,
-    )
+    equation = r"$\dfrac{\mathrm{d}H}{\mathrm{d}t} = (A - I)\,H(t) + E$"
+    axes.text(7.0, 3.62, equation, ha="center", va="center", fontsize=9.5, color=RED)
+    terms = "neighbours through $AH$  ·  decay through $-H$  ·  the encoder's $E$ as a source at every $t$"
+    axes.text(7.0, 0.33, terms, ha="center", va="center", fontsize=7, color=INK)
     _box(axes, 10.5, 1.75, 1.05, "decoder\nReLU\nlinear\nsoftmax")
     _graph(axes, (12.0, 2.05), list(CLASSES))
     for label, x in (("graph with\nnode features $X$", 1.03), ("class of\neach node", 12.68)):
@@ -94,30 +74,22 @@ def _flow(axes: Axes, left: float, right: float) -> None:
     now, later = PLACES + np.array([left, 1.85]), PLACES + np.array([right, 1.85])
     pairs = [(i, i) for i in range(6)] + [pair for edge in EDGES for pair in (edge, edge[::-1])]
     for a, b in pairs:
-        own = a == b
-        axes.add_patch(
-            FancyArrowPatch(
-                now[a],
-                later[b],
-                arrowstyle="-",
-                connectionstyle="arc3,rad=0.08",
-                color=RED,
-                zorder=1,
-                linewidth=0.9 if own else 0.55,
-                alpha=0.75 if own else 0.35,
-                shrinkA=4,
-                shrinkB=4,
-            )
-        )
+        width, opacity = (0.9, 0.75) if a == b else (0.55, 0.35)
+        line = FancyArrowPatch(now[a], later[b], arrowstyle="-", connectionstyle="arc3,rad=0.08", shrinkA=4, shrinkB=4)
+        line.set(color=RED, zorder=1, linewidth=width, alpha=opacity)
+        axes.add_patch(line)
 
 
 def _box(axes: Axes, x: float, y: float, width: float, text: str) -> None:
-    axes.add_patch(
-        FancyBboxPatch(
-            (x, y), width, 1.5, boxstyle="round,pad=0.03", facecolor=(BLUE, 0.07), edgecolor=BLUE, linewidth=0.8
-        )
-    )
+    _frame(axes, (x, y), width, 1.5, BLUE, 0.07, pad=0.03)
     axes.text(x + width / 2, y + 0.75, text, ha="center", va="center", fontsize=7.5, linespacing=1.5)
+
+
+def _frame(
+    axes: Axes, corner: tuple[float, float], width: float, height: float, color: str, opacity: float, pad: float
+) -> None:
+    face, style = (color, opacity), f"round,pad={pad}"
+    axes.add_patch(FancyBboxPatch(corner, width, height, style, facecolor=face, edgecolor=color, linewidth=0.8))
 
 
 def _mix(color: str, strength: float) -> str:

@@ -24,34 +24,25 @@ def draw(convergence: Path) -> Drawing:
         shown = part[part["distance"] > 1e-13]
         closed = part[part["closed_form_distance"] > 1e-13]  # below it there is only rounding
         above.plot(closed["t"], closed["closed_form_distance"], color=color, label=f"{label}, closed form")
-        above.plot(
-            shown["t"], shown["distance"], marker, color=color, markersize=3, label=f"{label}, exact solver", mew=0
-        )
+        by_solver = f"{label}, exact solver"
+        above.plot(shown["t"], shown["distance"], marker, color=color, markersize=3, label=by_solver, mew=0)
         below.plot(part["t"], part["norm"], color=color, marker=marker, markersize=2.5, label=label)
         rates.append(f"{late_rate(part):.4f} (predicted {part['predicted_rate'].iloc[0]:.4f}) for the {label}")
     released = rows[rows["kind"] == "released"].sort_values("t")
     if len(released):
-        below.plot(
-            released["t"],
-            released["norm"],
-            color=INK,
-            linestyle="--",
-            marker="^",
-            markersize=2.5,
-            label="released ODE",
-        )
+        below.plot(released["t"], released["norm"], "--^", color=INK, markersize=2.5, label="released ODE")
         fold = float(released["norm"].iloc[-1] / released["norm"].iloc[0])
         growth = f", while the released ODE keeps growing ({fold:.0f}-fold at t = {released['t'].iloc[-1]:g})"
-    above.set_yscale("log")
-    above.set_ylabel("relative distance to limit")
-    below.set_yscale("log")
-    for axes in (above, below):
+    for axes, what, corner in (
+        (above, "relative distance to limit", "lower left"),
+        (below, "‖H(t)‖ / ‖E‖", "upper left"),
+    ):
+        axes.set_yscale("log")
+        axes.set_ylabel(what)
         axes.set_xscale("symlog", linthresh=1)
         axes.set_xlim(0, float(rows["t"].max()) * 1.15)
         axes.set_xlabel("ending time t")
-    below.set_ylabel("‖H(t)‖ / ‖E‖")
-    above.legend(loc="lower left")
-    below.legend(loc="upper left")
+        axes.legend(loc=corner)
     first = rows.iloc[0]
     caption = (
         f"The printed ODE converges to the fixed points of Propositions 2 and 4 at the predicted rates{growth}. Rates: "

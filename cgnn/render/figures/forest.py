@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from cgnn.analysis.summary import load_summary
 from cgnn.render.forest import EQUATIONS, MARKERS, compared, draw_lines, edges, lines_of, main_protocols, protocol_words
 from cgnn.render.plots import list_words, panels, say_empty
-from cgnn.render.style import INK, PAGE, Drawing
+from cgnn.render.style import INK, Drawing
 
 REACH = 8.0  # points on either side of 0; cells beyond are arrows
 
@@ -20,25 +20,15 @@ def draw(summary: Path) -> Drawing:
     kinds = [kind for kind in ("fixed", "random") if (rows["split_kind"] == kind).any()]
     by_kind = {kind: lines_of(rows[rows["split_kind"] == kind], shown) for kind in kinds}
     longest = max((len(lines) for lines in by_kind.values()), default=8)
-    figure, grid = panels(1, max(len(kinds), 1), 0.21 * longest + 0.9, PAGE)
+    figure, grid = panels(1, len(kinds), 0.21 * longest + 0.9)
     for axes, (kind, lines) in zip(grid[0], by_kind.items(), strict=False):
         draw_lines(axes, lines, shown, *edges(rows, REACH))
         axes.set_title(f"{kind} splits")
     if not kinds:
         say_empty(figure, grid[0, 0], "no run can be compared with the paper")
     handles = [
-        Line2D(
-            [],
-            [],
-            marker=MARKERS[rank],
-            color=INK,
-            markerfacecolor=INK if rank == 0 else "none",
-            linestyle="-",
-            linewidth=1.0,
-            markersize=3.6,
-            label=protocol_words(protocol),
-        )
-        for rank, protocol in enumerate(shown)
+        Line2D([], [], color=INK, marker=marker, mfc="none" if rank else INK, lw=1.0, ms=3.6, label=protocol_words(p))
+        for rank, (marker, p) in enumerate(zip(MARKERS, shown, strict=False))
     ]
     if handles:
         figure.legend(handles=handles, loc="outside lower center", ncols=2)

@@ -5,7 +5,7 @@ from pathlib import Path
 from cgnn.analysis.summary import load_summary
 from cgnn.render.forest import compared, draw_lines, edges, lines_of, main_protocols, protocol_words
 from cgnn.render.plots import panels, say_empty
-from cgnn.render.style import PAGE, Drawing
+from cgnn.render.style import Drawing
 
 MODELS = ("gcn", "gat", "cgnn_discrete", "cgnn", "cgnn_weight")
 
@@ -17,7 +17,7 @@ def draw(summary: Path) -> Drawing:
     shown = main_protocols(rows)[:1]
     lines = lines_of(rows, shown)
     datasets = list(dict.fromkeys(line.dataset for line in lines))
-    figure, grid = panels(1, len(datasets), 1.45, PAGE)
+    figure, grid = panels(1, len(datasets), 1.45)
     for column, (axes, dataset) in enumerate(zip(grid[0], datasets, strict=False)):
         draw_lines(axes, [line for line in lines if line.dataset == dataset], shown, *edges(shown[0].of(rows)))
         if column:

@@ -5,15 +5,15 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.axes import Axes
 
+from cgnn.analysis.claims.memory import MIB, curve
 from cgnn.analysis.measured import load_profiles
-from cgnn.analysis.rows import OK, in_order
+from cgnn.analysis.rows import in_order
 from cgnn.analysis.statistics import fit_line
 from cgnn.models import names
 from cgnn.render.cells import short
 from cgnn.render.plots import label_ends, list_words, panels, say_empty
 from cgnn.render.style import Drawing, look
 
-MIB = 2**20
 LAYERED = ("gcn", "gat", "gcn_residual", "cgnn_discrete")
 #: The four of the paper's figure.
 PAPER = ("gcn", "gat", "cgnn_discrete", "cgnn_adjoint")
@@ -38,7 +38,7 @@ def draw(profiles: Path) -> Drawing:
             grid[i], (PAPER, solvers), ("the paper's methods", "solvers of the ODE"), strict=True
         ):
             part = here[here["method"].isin(methods)]
-            out_of_memory |= _panel(axes, part)
+            out_of_memory |= _panel(axes, part, dataset)
             axes.set_title(f"{names.dataset(dataset)}: {title}")
             if i == len(datasets) - 1:
                 axes.set_xlabel("number of layers, or ending time $t_1$" if methods is PAPER else "ending time $t_1$")
@@ -53,24 +53,18 @@ def draw(profiles: Path) -> Drawing:
     return Drawing(figure, "Memory against depth or time", caption, alt)
 
 
-def _panel(axes: Axes, part: pd.DataFrame) -> bool:
+def _panel(axes: Axes, part: pd.DataFrame, dataset: str) -> bool:
     ends, out_of_memory = [], False
     for position, method in enumerate(in_order(set(part["method"]), names.METHODS)):
-        points = part[part["method"] == method].sort_values("value")
-        good = _good(points)
+        good = curve(part, dataset, method)
         style = look(method, position)
         if len(good):
+            peaks = good["peak_bytes"] / MIB
             axes.plot(
-                good["value"],
-                good["peak_bytes"] / MIB,
-                color=style.color,
-                marker=style.marker,
-                linestyle=style.dashes,
-                markersize=3.5,
+                good["value"], peaks, color=style.color, marker=style.marker, linestyle=style.dashes, markersize=3.5
             )
-            last = good.iloc[-1]
-            ends.append((last["value"], last["peak_bytes"] / MIB, names.method(method), style.color))
-        lost = points[points["status"] == "out_of_memory"]["value"]
+            ends.append((good["value"].iloc[-1], peaks.iloc[-1], names.method(method), style.color))
+        lost = part[(part["method"] == method) & (part["status"] == "out_of_memory")]["value"]
         if len(lost):
             out_of_memory = True
             # The height is in axes coordinates: it only means "off the chart".
@@ -81,38 +75,29 @@ def _panel(axes: Axes, part: pd.DataFrame) -> bool:
     return out_of_memory
 
 
-def _good(points: pd.DataFrame) -> pd.DataFrame:
-    return points[(points["status"] == OK) & points["peak_bytes"].notna()]
-
-
 def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
     """Whether memory grows linearly or stays constant, from fits."""
     linear, growth, against = [], [], []
     for method in PAPER[:3]:
-        fits = []
-        for dataset in datasets:
-            part = _good(rows[(rows["dataset"] == dataset) & (rows["method"] == method)])
-            if part["value"].nunique() > 2:
-                fits.append(fit_line(part["value"].tolist(), (part["peak_bytes"] / MIB).tolist()).r_squared)
+        parts = [curve(rows, dataset, method) for dataset in datasets]
+        fits = [
+            fit_line(part["value"].tolist(), (part["peak_bytes"] / MIB).tolist()).r_squared
+            for part in parts
+            if part["value"].nunique() > 2
+        ]
         if fits and min(fits) > 0.99:
             linear.append(names.method(method))
     for method in SOLVERS:
-        changes = []
-        for dataset in datasets:
-            part = _good(rows[(rows["dataset"] == dataset) & (rows["method"] == method)])
-            if len(part) > 1:
-                changes.append(100 * float(part["peak_bytes"].max() / part["peak_bytes"].min() - 1))
+        peaks_of = [curve(rows, dataset, method)["peak_bytes"] for dataset in datasets]
+        changes = [100 * float(peaks.max() / peaks.min() - 1) for peaks in peaks_of if len(peaks) > 1]
         if changes:
             growth.append(f"{max(changes):.0f} % with {SOLVERS[method]}")
     for dataset in datasets:
-        peaks = {
-            method: _good(rows[(rows["dataset"] == dataset) & (rows["method"] == method)])["peak_bytes"].max()
-            for method in ("cgnn_adjoint", "cgnn_exact_recompute")
-        }
-        if all(value == value for value in peaks.values()):
-            against.append(
-                f"{short(peaks['cgnn_adjoint'] / peaks['cgnn_exact_recompute'])} on {names.dataset(dataset)}"
-            )
+        adjoint, exact = (
+            curve(rows, dataset, method)["peak_bytes"].max() for method in ("cgnn_adjoint", "cgnn_exact_recompute")
+        )
+        if adjoint == adjoint and exact == exact:
+            against.append(f"{short(adjoint / exact)} on {names.dataset(dataset)}")
     sentences = []
     if linear:
         sentences.append(f"Memory grows linearly with the layers of {list_words(linear)}")

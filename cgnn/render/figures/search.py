@@ -37,29 +37,11 @@ def draw(trials: Path) -> Drawing:
             axes = grid[i, j]
             for model in in_order(set(of_dataset["model"]), names.MODELS):
                 part = of_dataset[(of_dataset["model"] == model) & of_dataset["objective"].notna()]
-                style = look(model)
-                axes.plot(
-                    part[name],
-                    part["objective"],
-                    style.marker,
-                    color=style.color,
-                    markersize=2.8,
-                    alpha=0.65,
-                    markeredgewidth=0,
-                    linestyle="none",
-                    label=names.model(model),
-                )
+                style, label = look(model), names.model(model)
+                places = part[name], part["objective"]
+                axes.plot(*places, style.marker, color=style.color, markersize=2.8, alpha=0.65, mew=0, label=label)
                 best = winners(part)
-                axes.plot(
-                    best[name],
-                    best["mean"],
-                    "*",
-                    color=style.color,
-                    markersize=9,
-                    markeredgecolor=INK,
-                    mew=0.6,
-                    linestyle="none",
-                )
+                axes.plot(best[name], best["mean"], "*", color=style.color, markersize=9, mec=INK, mew=0.6)
             if name == "lr":
                 axes.set_xscale("log")
                 inside = rows["lr"].min() * 0.9, rows["lr"].max() * 1.1
@@ -71,8 +53,7 @@ def draw(trials: Path) -> Drawing:
                 axes.xaxis.set_minor_formatter(NullFormatter())
             else:
                 axes.xaxis.set_major_locator(MaxNLocator(4))
-            low = float(of_dataset["objective"].quantile(0.1))
-            high = float(of_dataset["objective"].max())
+            low, high = float(of_dataset["objective"].quantile(0.1)), float(of_dataset["objective"].max())
             axes.set_ylim(low - 0.05 * (high - low) - 0.1, high + 0.12 * (high - low) + 0.1)
             if j == 0:
                 axes.set_ylabel(f"{names.dataset(dataset)}\nvalidation (%)")
@@ -89,9 +70,8 @@ def draw(trials: Path) -> Drawing:
         f"{len(rows)} trials in {len(counts)} searches, {lost} of them failed. The axes leave out the lowest tenth of "
         "each dataset's trials."
     )
-    return Drawing(
-        figure, "Hyperparameter search", caption, "Scatter plots of validation accuracy over hyperparameters."
-    )
+    alt = "Scatter plots of validation accuracy over hyperparameters."
+    return Drawing(figure, "Hyperparameter search", caption, alt)
 
 
 def winners(trials: pd.DataFrame) -> pd.DataFrame:

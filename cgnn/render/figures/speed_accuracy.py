@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from cgnn.analysis.measured import bench_name, load_bench, load_profiles, most_threads
+from cgnn.analysis.measured import bench_name, load_bench, load_profiles, most_threads, nearest
 from cgnn.analysis.rows import OK, choose_protocol, in_order, load_rows, sample
 from cgnn.models import names
 from cgnn.render.cells import short
@@ -39,7 +39,7 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
     for by_method in times.values():
         methods |= {method: known for method, known in by_method.items() if method not in methods}
     order = sorted(methods, key=lambda method: methods[method][1], reverse=True)
-    models = [name for name in reversed(in_order({model for model, _ in methods.values()}, names.MODELS))]
+    models = in_order({model for model, _ in methods.values()}, names.MODELS)[::-1]
     caption = "No dataset was both trained and timed."
     if datasets:
         heights = [0.14 * len(order), 0.14 * len(models)]
@@ -69,14 +69,8 @@ def _times(axes: Axes, order: list[str], times: Times) -> None:
         if method in times:
             model, milliseconds = times[method]
             axes.plot([milliseconds], [height], look(method).marker, color=look(model).color, markersize=4)
-            axes.annotate(
-                short(milliseconds),
-                (milliseconds, height),
-                (5, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=7,
-            )
+            text, place = short(milliseconds), (milliseconds, height)
+            axes.annotate(text, place, (5, 0), textcoords="offset points", va="center", fontsize=7)
     axes.set_xscale("log")
     axes.set_xlim(0.5 * min(t for _, t in times.values()), 8 * max(t for _, t in times.values()))
     axes.xaxis.set_major_locator(LogLocator(numticks=4))
@@ -118,10 +112,8 @@ def _finding(times: dict[str, Times]) -> str:
             against.append(f"{lines['cgnn_exact'][1] / min(baselines):.1f} on {names.dataset(dataset)}")
     if not faster:
         return "No general-purpose solver was timed together with the exact one."
-    sentence = (
-        "An epoch of CGNN is faster with the exact solver than with a general-purpose one, by a factor of "
-        f"{list_words(faster)}"
-    )
+    sentence = "An epoch of CGNN is faster with the exact solver than with a general-purpose one, by a factor of "
+    sentence += list_words(faster)
     return sentence + (f". It takes as long as {list_words(against)} epochs of the fastest GCN." if against else ".")
 
 
@@ -134,8 +126,7 @@ def _profiled(dataset: str, timed: pd.DataFrame, rows: pd.DataFrame) -> Times:
         model, axis = str(points["model"].iloc[0]), str(points["axis"].iloc[0])
         trained = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
         aim = float(trained[axis].median()) if axis in trained.columns and trained[axis].notna().any() else 2.0
-        nearest = points.iloc[int(np.argmin(np.abs(points["value"].to_numpy(dtype=float) - aim)))]
-        found[method] = (model, 1000 * float(nearest["seconds_per_epoch"]))
+        found[method] = (model, 1000 * float(nearest(points, aim)["seconds_per_epoch"]))
     return found
 
 

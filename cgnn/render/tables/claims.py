@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cgnn.analysis.claims.base import Verdict
+from cgnn.analysis.claims.base import Verdict, p_text
 from cgnn.render.cells import signed
 from cgnn.render.table import Cell, Row, Table
 
@@ -12,15 +12,11 @@ from cgnn.render.table import Cell, Row, Table
 def build(claims: Path) -> Table:
     """One row per claim: its text, verdict, the comparison that decides it, and the evidence."""
     report = json.loads(Path(claims).read_text(encoding="utf-8"))
+    columns = ("claim", "verdict", "weakest comparison", "evidence")
     table = []
     for claim in report["claims"]:
-        cells = {
-            "claim": Cell(claim["text"]),
-            "verdict": _verdict_cell(claim),
-            "weakest comparison": _effect_cell(claim["effect"]),
-            "evidence": Cell(claim["evidence"]),
-        }
-        table.append(Row(claim["id"], cells))
+        cells = (Cell(claim["text"]), _verdict_cell(claim), _effect_cell(claim["effect"]), Cell(claim["evidence"]))
+        table.append(Row(claim["id"], dict(zip(columns, cells, strict=True))))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in report["counts"].items() if count)
     protocol = report["protocol"]
     caption = (
@@ -28,7 +24,6 @@ def build(claims: Path) -> Table:
         f"{protocol['source']}): {counts}. Estimates with 95 % intervals. All comparisons of a claim must pass, each "
         "at 5 %, so their p values need no adjustment; where Holm's adjustment would change the verdict, it is shown."
     )
-    columns = ("claim", "verdict", "weakest comparison", "evidence")
     return Table("claims", "Claims and verdicts", caption, "", columns, tuple(table))
 
 
@@ -49,8 +44,7 @@ def _effect_cell(effect: dict[str, Any] | None) -> Cell:
     under = [effect["label"], effect["outcome"]]
     if effect["low"] is not None and effect["low"] != effect["high"]:
         under.append(f"[{signed(effect['low'], digits)}, {signed(effect['high'], digits)}]")
-    p = effect["p"]
-    if p is not None:
-        under.append("p < 0.001" if p < 0.001 else f"p = {p:.3f}")
-    numbers = {"value": effect["estimate"], "low": effect["low"], "high": effect["high"], "p": p}
+    if effect["p"] is not None:
+        under.append(p_text(effect["p"]))
+    numbers = {"value": effect["estimate"], "low": effect["low"], "high": effect["high"], "p": effect["p"]}
     return Cell(text, tuple(under), numbers=numbers)

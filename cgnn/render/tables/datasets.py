@@ -10,11 +10,7 @@ from cgnn.paper.reported import NOT_COMPARABLE, Reported, load_reported
 from cgnn.render.table import Cell, Row, Table
 
 QUANTITIES = {
-    "nodes": "Nodes",
-    "edges": "Edges",
-    "features": "Features",
-    "classes": "Classes",
-    "label_rate": "Label rate",
+    name: name.capitalize().replace("_", " ") for name in ("nodes", "edges", "features", "classes", "label_rate")
 }
 
 CITATION_LINES = (
@@ -27,10 +23,8 @@ NELL_RATE = (
     "The paper prints the nominal rate of the source file; ours is training labels over nodes, one for each of the "
     "105 classes in use."
 )
-REASONS: dict[tuple[str, str], str] = {
-    ("cora", "edges"): CITATION_LINES,
-    ("citeseer", "edges"): CITATION_LINES,
-    ("pubmed", "edges"): CITATION_LINES,
+REASONS = {
+    **{(dataset, "edges"): CITATION_LINES for dataset in ("cora", "citeseer", "pubmed")},
     ("nell", "edges"): NELL_ENTRIES,
     ("cora", "label_rate"): EXCHANGED,
     ("citeseer", "label_rate"): EXCHANGED,
@@ -48,30 +42,27 @@ def table_of(graphs: Sequence[Graph], reported: Reported) -> Table:
     by_name = {graph.name: graph for graph in graphs}
     ordered = [by_name[name] for name in in_order(by_name, names.DATASETS)]
     printed = {graph.name: reported.statistics(graph.name) for graph in ordered}
-    sides = ("ours", "paper") if any(printed.values()) else ("ours",)
-    columns = tuple(f"{title}, {side}" for title in QUANTITIES.values() for side in sides)
-    if len(sides) == 1:
-        columns = tuple(QUANTITIES.values())
+    compared = any(printed.values())
+    sides = (", ours", ", paper") if compared else ("",)
+    columns = tuple(f"{title}{side}" for title in QUANTITIES.values() for side in sides)
     notes: dict[str, list[str]] = {}  # by text: what it explains
     rows = []
     for graph in ordered:
         ours, paper = quantities(graph), printed[graph.name]
-        cells: dict[str, Cell] = {}
-        for key, title in QUANTITIES.items():
-            cells[f"{title}, ours" if len(sides) > 1 else title] = _cell(key, ours[key])
-            if len(sides) > 1:
-                cells[f"{title}, paper"] = _cell(key, paper.get(key))
+        cells = {
+            f"{title}{side}": _cell(key, numbers.get(key))
+            for key, title in QUANTITIES.items()
+            for side, numbers in zip(sides, (ours, paper), strict=False)
+        }
         rows.append(Row(names.dataset(graph.name), cells))
         for key, reason in reasons(graph, reported).items():
             notes.setdefault(reason, []).append(f"{names.dataset(graph.name)}, {QUANTITIES[key].lower()}")
-        labels = f"{int((graph.labels >= 0).sum()):,} labelled nodes"
         if graph.note:
-            notes.setdefault(f"{graph.note[0].upper()}{graph.note[1:]} ({labels}).", []).append(
-                names.dataset(graph.name)
-            )
+            note = f"{graph.note[0].upper()}{graph.note[1:]} ({int((graph.labels >= 0).sum()):,} labelled nodes)."
+            notes.setdefault(note, []).append(names.dataset(graph.name))
     explained = tuple(f"{'; '.join(what)}: {text}" for text, what in notes.items())
     caption = "Statistics of the graphs as loaded" + (
-        ", beside those the paper prints. The notes explain every difference." if len(sides) > 1 else "."
+        ", beside those the paper prints. The notes explain every difference." if compared else "."
     )
     return Table("datasets", "Table 1, statistics of datasets", caption, "Dataset", columns, tuple(rows), explained)
 

@@ -10,7 +10,7 @@ from cgnn.analysis.summary import cell_record
 from cgnn.analysis.variants import BASE, flipped, with_presets
 from cgnn.models import names
 from cgnn.paper.reported import Reported, load_reported
-from cgnn.render.cells import accuracy_cell, count_text, interval_text, paper_cell
+from cgnn.render.cells import accuracy_cell, change_cell, count_text, paper_cell
 from cgnn.render.table import Cell, Row, Table
 
 MODELS = ("cgnn", "cgnn_weight", "cgnn_discrete", "cgnn_no_h0")  # the published number that matters most first
@@ -81,8 +81,7 @@ def build(fidelity: Path, runs: Path, reported: Path) -> Table:
 
 def _variants(rows: pd.DataFrame) -> list[str]:
     """The variants, with the base first and the complete other preset last."""
-    found = sorted(set(rows["variant"]))
-    return sorted(found, key=lambda name: {0: 0, 1: 1}.get(len(flipped(rows, name)), 2))
+    return sorted(sorted(set(rows["variant"])), key=lambda name: min(len(flipped(rows, name)), 2))
 
 
 def words_of(rows: pd.DataFrame, variant: str) -> str:
@@ -97,13 +96,8 @@ def words_of(rows: pd.DataFrame, variant: str) -> str:
 
 
 def _published(printed: Reported, model: str, datasets: list[str], group: str) -> Row:
-    cells: dict[str, Cell] = {}
-    for dataset in datasets:
-        cells |= {
-            f"{names.dataset(dataset)}, ours": paper_cell(printed.accuracy(dataset, "fixed", model)),
-            f"{names.dataset(dataset)}, Δ": Cell(""),
-        }
-    return Row(PUBLISHED, cells, group)
+    cells = {f"{names.dataset(name)}, ours": paper_cell(printed.accuracy(name, "fixed", model)) for name in datasets}
+    return Row(PUBLISHED, cells | {f"{names.dataset(name)}, Δ": Cell("") for name in datasets}, group)
 
 
 def _switch_row(rows: pd.DataFrame, model: str, variant: str, datasets: list[str], printed: Reported) -> Row:
@@ -152,13 +146,9 @@ def _pair(
     if len(rows) and "variant" in rows and variant == rows["preset"].iloc[0] and not flipped(rows, variant, variant):
         file = "runs"
         where |= {"split_kind": "fixed", "preset": variant, "hyperparameter_source": "published", "variant": ""}
-    change = Cell("")
-    if gap is not None:
-        numbers = {"difference": gap.estimate, "difference_low": gap.low, "difference_high": gap.high, "p": gap.p}
-        change = Cell(interval_text(gap), numbers=numbers)
     return {
         f"{names.dataset(dataset)}, ours": (
             Cell("") if record is None else accuracy_cell(record, file=file, where=where, bold=bool(near))
         ),
-        f"{names.dataset(dataset)}, Δ": change,
+        f"{names.dataset(dataset)}, Δ": Cell("") if gap is None else change_cell(gap),
     }

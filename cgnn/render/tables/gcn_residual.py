@@ -9,7 +9,7 @@ from cgnn.analysis.summary import load_summary
 from cgnn.models import names
 from cgnn.paper.reported import Reported, load_reported
 from cgnn.render.accuracy_table import heading
-from cgnn.render.cells import accuracy_cell, count_text, paper_cell
+from cgnn.render.cells import accuracy_cell, count_text, first_record, paper_cell
 from cgnn.render.table import Cell, Row, Table
 
 #: The construction that learns at depth, and Kipf and Welling's.
@@ -48,8 +48,7 @@ def _printed(printed: Reported, dataset: str) -> bool:
 def _row(model: str, layers: int, kind: str, part: pd.DataFrame, datasets: list[str], printed: Reported) -> Row:
     cells: dict[str, Cell] = {}
     for dataset in datasets:
-        found = part[(part["dataset"] == dataset) & (part["layers"] == layers)]
-        record = found.iloc[0].to_dict() if len(found) else None
+        record = first_record(part[(part["dataset"] == dataset) & (part["layers"] == layers)])
         keys = ("preset", "hyperparameter_source", "variant")
         where = {"dataset": dataset, "split_kind": kind, "model": model, "layers": layers}
         where |= {key: record[key] for key in keys} if record else {}

@@ -44,7 +44,7 @@ def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
                     preset = f" ({row['preset']})" if len(ours) > 1 else ""
                     table.append(Row(label + preset, cells, names.dataset(dataset)))
                 theirs = printed.hyperparameters(dataset, kind, model)
-                if any(theirs.get(name) is not None for name in shown if name != "beta"):
+                if any(theirs.get(name) is not None for name in shown):
                     cells = {SHOWN[name]: _paper_cell(name, theirs.get(name)) for name in shown}
                     table.append(Row(f"{label}: paper", cells | {"validation": Cell("")}, names.dataset(dataset)))
     caption = (

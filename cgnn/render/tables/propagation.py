@@ -7,7 +7,7 @@ import pandas as pd
 from cgnn.analysis.rows import Protocol, cell, compare, in_order, load_rows
 from cgnn.analysis.summary import cell_record
 from cgnn.models import names
-from cgnn.render.cells import accuracy_cell, count_text, interval_text
+from cgnn.render.cells import accuracy_cell, change_cell, count_text
 from cgnn.render.table import Cell, Row, Table
 
 CONTINUOUS = "cgnn"
@@ -51,10 +51,6 @@ def _row(rows: pd.DataFrame, model: str, label: str, kind: str, datasets: list[s
         record = cell_record(chosen, None) if len(chosen) else None
         cells[f"{names.dataset(dataset)}, ours"] = accuracy_cell(record, file="runs", where=where)
         base = cell(rows, dataset=dataset, split_kind=kind, model=CONTINUOUS)
-        change = Cell("")
-        if model != CONTINUOUS and len(chosen) and len(base):
-            gap = compare(chosen, base)
-            numbers = {"difference": gap.estimate, "difference_low": gap.low, "difference_high": gap.high, "p": gap.p}
-            change = Cell(interval_text(gap), numbers=numbers)
-        cells[f"{names.dataset(dataset)}, Δ"] = change
+        differs = model != CONTINUOUS and len(chosen) and len(base)
+        cells[f"{names.dataset(dataset)}, Δ"] = change_cell(compare(chosen, base)) if differs else Cell("")
     return Row(label, cells, f"{kind.capitalize()} splits")

@@ -4,7 +4,15 @@ from pathlib import Path
 
 import numpy as np
 
-from cgnn.analysis.measured import bench_name, bench_seconds, load_bench, load_profiles, most_threads, seconds_list
+from cgnn.analysis.measured import (
+    bench_name,
+    bench_seconds,
+    load_bench,
+    load_profiles,
+    most_threads,
+    nearest,
+    seconds_list,
+)
 from cgnn.analysis.rows import in_order
 from cgnn.models import names
 from cgnn.paper.reported import Reported, load_reported
@@ -49,9 +57,9 @@ def _profiled(profiles: Path, printed: Reported) -> dict[str, Timed]:
     for method in in_order(set(timed["method"]), METHODS):
         points = timed[timed["method"] == method]
         aim = printed.hyperparameters("cora", "fixed", str(points["model"].iloc[0])).get("t1") or 2.0
-        nearest = points.iloc[int(np.argmin(np.abs(points["value"].to_numpy(dtype=float) - float(aim))))]
-        where = {"dataset": "cora", "method": method, "value": float(nearest["value"])}
-        found[method] = (seconds_list(nearest), where)
+        point = nearest(points, float(aim))
+        where = {"dataset": "cora", "method": method, "value": float(point["value"])}
+        found[method] = (seconds_list(point), where)
     return found
 
 

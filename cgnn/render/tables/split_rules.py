@@ -9,14 +9,10 @@ from cgnn.analysis.summary import load_summary
 from cgnn.models import names
 from cgnn.paper.reported import Reported, load_reported
 from cgnn.render.accuracy_table import heading
-from cgnn.render.cells import accuracy_cell, count_text, paper_cell
+from cgnn.render.cells import accuracy_cell, count_text, first_record, paper_cell
 from cgnn.render.table import Cell, Row, Table
 
-RULES = {
-    "random": "all labelled nodes (ours)",
-    "pool": "nodes of the fixed split",
-    "component": "largest component",
-}
+RULES = {"random": "all labelled nodes (ours)", "pool": "nodes of the fixed split", "component": "largest component"}
 
 
 def build(summary: Path, reported: Path) -> Table:
@@ -48,8 +44,7 @@ def build(summary: Path, reported: Path) -> Table:
 def _row(part: pd.DataFrame, dataset: str, model: str, rules: list[str], printed: Reported) -> Row:
     cells: dict[str, Cell] = {"paper": paper_cell(printed.accuracy(dataset, "random", model))}
     for rule in rules:
-        found = part[(part["model"] == model) & (part["split_kind"] == rule)]
-        record = found.iloc[0].to_dict() if len(found) else None
+        record = first_record(part[(part["model"] == model) & (part["split_kind"] == rule)])
         keys = ("dataset", "split_kind", "model", "preset", "hyperparameter_source", "variant")
         where = {key: record[key] for key in keys} if record else {}
         cells[RULES[rule]] = accuracy_cell(record, file="runs", where=where)
