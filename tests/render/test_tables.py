@@ -205,11 +205,30 @@ def test_the_propagation_table_needs_all_models_and_shows_differences_from_the_c
         rows("cora", "cgnn", base, split_kind="random"),
         rows("cora", "cgnn_discrete", [value - 1.0 for value in base], split_kind="random"),
     ]
-    assert propagation.build(written(tmp_path, pd.concat(parts))).rows == ()
+    fidelity = written(tmp_path, pd.concat(parts).iloc[:0], "fidelity.csv")
+    assert propagation.build(written(tmp_path, pd.concat(parts)), fidelity).rows == ()
     parts.append(rows("cora", "cgnn_appnp", [value + 0.5 for value in base], split_kind="random"))
-    table = propagation.build(written(tmp_path, pd.concat(parts)))
+    table = propagation.build(written(tmp_path, pd.concat(parts)), fidelity)
     changes = [row.cells["Cora, Δ"].text for row in table.rows]
     assert changes == ["", "−1.0 [−1.0, −1.0]", "+0.5 [+0.5, +0.5]"]  # paired by split
+
+
+def test_the_propagation_table_also_compares_all_models_with_the_gradient_through_the_source(tmp_path):
+    cut = {"sw_source_gradient": "cut", "sw_alpha": "sigmoid"}
+    models = {"cgnn": 83.0, "cgnn_discrete": 82.0, "cgnn_appnp": 78.0}
+    runs = [rows("cora", model, exact_sample(mean, 1.0, 10)).assign(**cut) for model, mean in models.items()]
+    flows = {"sw_source_gradient": "flows", "sw_alpha": "sigmoid"}
+    variants = [
+        rows("cora", "cgnn", exact_sample(80.0, 1.0, 10)).assign(variant="source_gradient-flows", **flows),
+        rows("cora", "cgnn_discrete", exact_sample(79.0, 1.0, 10)).assign(variant="discrete-flows", **flows),
+        # Two switches differ, so this is not like for like.
+        rows("cora", "cgnn", exact_sample(70.0, 1.0, 10)).assign(variant="x", **flows | {"sw_alpha": "tabulated"}),
+    ]
+    fidelity = written(tmp_path, pd.concat(variants), "fidelity.csv")
+    table = propagation.build(written(tmp_path, pd.concat(runs)), fidelity)
+    shown = [[row.cells["Cora, ours"].numbers["value"] for row in table.rows if row.group == group]
+             for group in ("Fixed splits", "Fixed splits, gradient through E in all three")]  # fmt: skip
+    assert shown == [pytest.approx([83.0, 82.0, 78.0]), pytest.approx([80.0, 79.0, 78.0])]
 
 
 def test_rules_of_random_splits_are_shown_side_by_side(tmp_path):
