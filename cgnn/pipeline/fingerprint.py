@@ -15,6 +15,7 @@ DECIDES_NOTHING = {
     "cgnn.errors": "the class of errors, which end a job without a result",
     "cgnn.training.progress": "prints progress",
     "cgnn.training.gpus": "chooses which of several equal GPUs a job takes; a row names the card",
+    "cgnn.pipeline.preload": "runs a command in a process that has already imported its packages",
     "cgnn.pipeline.fingerprint": "computes fingerprints",
     "cgnn.pipeline.provenance": "combines fingerprints, and a different combination is a different fingerprint",
     "cgnn.datasets.registry": "only by hand: a job is given the files of its graph and splits",
