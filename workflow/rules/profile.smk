@@ -4,7 +4,6 @@ Needs: graphs and fixed splits. Makes: profiles/{dataset}/{method}/{value}.json,
 own. With `profiles.exclusive`, a job takes every core and the `profiler` resource, so nothing else runs beside it.
 """
 
-
 EXCLUSIVE = config["profiles"]["exclusive"]
 
 
