@@ -114,3 +114,23 @@ def product_arguments(wildcards, input):
     return " ".join(
         f"--{name} {shlex.join([files] if isinstance(files, str) else files)}" for name, files in input.items()
     )
+
+
+def search_splits(wildcards):
+    """The fixed split, or separate splits for the search: one for round one and one per replica of round two."""
+    count = config["search"]["replicas"] + 1
+    names = ["fixed"] if wildcards.split_kind == "fixed" else [f"search{i:02d}" for i in range(count)]
+    return [f"{config['results']}/splits/{wildcards.dataset}/{name}.json" for name in names]
+
+
+def planned(wildcards):
+    """The training whose results are in the folder."""
+    return OUT.training(wildcards.folder)
+
+
+def profile_epochs(wildcards):
+    """Timed epochs and warm-up epochs: those of the method, else those of the section and the command's default."""
+    section = config["profiles"]
+    own = section["methods"][wildcards.method]
+    epochs = f"--epochs {own.get('epochs', section['epochs'])}"
+    return epochs + (f" --warmup {own['warmup']}" if "warmup" in own else "")

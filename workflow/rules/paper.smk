@@ -88,7 +88,7 @@ rule compile_paper:
     conda:
         "../../environment.yml"
     params:
-        results=config["results"],
+        results=lambda w, output: os.path.dirname(output.pdf),
         code=provenance.command_fingerprint("paper"),
     message:
         "compile the paper"
@@ -115,7 +115,7 @@ rule write_scorecard:
     conda:
         "../../environment.yml"
     params:
-        results=config["results"],
+        results=lambda w, output: os.path.dirname(output.page),
         code=provenance.command_fingerprint("scorecard"),
     message:
         "write the scorecard"

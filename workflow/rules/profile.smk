@@ -7,14 +7,6 @@ own. With `profiles.exclusive`, a job takes every core and the `profiler` resour
 EXCLUSIVE = config["profiles"]["exclusive"]
 
 
-def profile_epochs(wildcards):
-    """Timed epochs and warm-up epochs: those of the method, else those of the section and the command's default."""
-    section = config["profiles"]
-    own = section["methods"][wildcards.method]
-    epochs = f"--epochs {own.get('epochs', section['epochs'])}"
-    return epochs + (f" --warmup {own['warmup']}" if "warmup" in own else "")
-
-
 rule measure_profile:
     """Measure one method at one depth or ending time; medians over a few epochs."""
     input:

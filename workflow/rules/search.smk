@@ -11,13 +11,6 @@ SEARCH = f"{R}/search/{{dataset}}/{{split_kind}}/{{model}}/{{preset}}"
 PLOTS = ("parallel_coordinates", "regret", "lpi")
 
 
-def search_splits(wildcards):
-    """The fixed split, or separate splits for the search: one for round one and one per replica of round two."""
-    count = config["search"]["replicas"] + 1
-    names = ["fixed"] if wildcards.split_kind == "fixed" else [f"search{i:02d}" for i in range(count)]
-    return [f"{config['results']}/splits/{wildcards.dataset}/{name}.json" for name in names]
-
-
 rule search_hyperparameters:
     """Random search on validation accuracy, in two rounds. Replicas whose results are stored are not trained again."""
     input:
@@ -65,5 +58,5 @@ rule search_hyperparameters:
         " --replicas {params.replicas} --epochs {params.epochs} --prior {params.space:q} {params.limit}"
         " --graph {input.graph:q} --split-files {input.splits:q} --workers {threads}"
         f" --device {JOBS['device']} --expect-fingerprint {{params.code}}"
-        ' --store "$folder"/store --trials-out {output.trials:q} --best-out {output.best:q}'
-        f' --plots "$folder"/plots --plotlyjs "$folder"/../../../../plotly.min.js {LOGGED}'
+        ' --store "$folder/store" --trials-out {output.trials:q} --best-out {output.best:q}'
+        f' --plots "$folder/plots" --plotlyjs "$folder/../../../../plotly.min.js" {LOGGED}'

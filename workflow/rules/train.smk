@@ -6,10 +6,6 @@ learning curves and learned α.
 """
 
 
-def planned(wildcards):
-    return OUT.training(wildcards.folder)
-
-
 rule train:
     """Train replicas first … last of one training."""
     input:
