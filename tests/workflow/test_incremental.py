@@ -2,8 +2,11 @@
 
 import os
 import shutil
+import subprocess
 
 import pytest
+
+from .conftest import make_project
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -34,6 +37,21 @@ def figures(*names):
 
 def test_a_finished_run_has_nothing_to_do(finished):
     assert finished.planned() == {}
+
+
+def test_a_run_continues_in_another_checkout_with_the_files_that_the_documentation_names(finished, tmp_path):
+    (finished.path / f"results/tiny/{RUNS}/fixed/gcn/released/search/0-1.csv").unlink()
+    subprocess.run(
+        ["tar", "czf", "run.tar.gz", "--exclude=logs", "--exclude=.code", "results/tiny", ".snakemake/metadata"],
+        cwd=finished.path,
+        check=True,
+    )
+    other = make_project(tmp_path / "another machine")
+    # The finished tree's entry file has a recorder, which is part of its fingerprints.
+    shutil.copy(finished.path / "cgnn/__main__.py", other.path / "cgnn/__main__.py")
+    subprocess.run(["tar", "xzf", finished.path / "run.tar.gz"], cwd=other.path, check=True)
+    assert other.planned() == finished.planned()
+    assert other.planned()["train"] == {f"{RUNS}/fixed/gcn/released/search/0-1.csv"}
 
 
 def test_editing_a_comment_or_a_docstring_anywhere_reruns_nothing(finished):
