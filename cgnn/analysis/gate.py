@@ -5,7 +5,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from cgnn.analysis.claims.base import Verdict
+from cgnn.analysis.claims.base import Verdict, count_verdicts
 from cgnn.errors import UserError
 
 #: The mark of each verdict, and its rank; a verdict is worse than another if its rank is lower.
@@ -29,7 +29,7 @@ def print_claims(report: dict[str, Any]) -> None:
             print(_indented("; ".join(f"{name}: {verdict}" for name, verdict in claim["also"].items())))
         if claim["verdict_holm"] != claim["verdict"]:
             print(_indented(f"With Holm's adjustment: {claim['verdict_holm']}."))
-    print(", ".join(f"{count} {verdict}" for verdict, count in report["counts"].items()))
+    print(", ".join(count_verdicts(report["counts"])))
 
 
 def gate(report: dict[str, Any], expected: Path | None = None) -> int:

@@ -35,8 +35,10 @@ def closing(results: str, preview: str | None, seconds: float) -> str:
     if preview and claims.is_file():
         lines.append(f"{preview} (no verdicts; `make paper` runs the full budget)")
     elif claims.is_file():
-        counts: Mapping[str, Any] = json.loads(claims.read_text(encoding="utf-8"))["counts"]
-        lines.append("claims: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count))
+        from cgnn.analysis.claims.base import count_verdicts  # imports pandas, which the start of a run does not need
+
+        counts = json.loads(claims.read_text(encoding="utf-8"))["counts"]
+        lines.append(f"claims: {', '.join(count_verdicts(counts))}")
     lines.append(f"finished in {_duration(seconds)}")
     paths = {f"{folder}/{name}": what for name, what in SHOWN.items() if (folder / name).exists()}
     width = max(map(len, paths), default=0)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from cgnn.analysis.claims.base import count_verdicts
 from cgnn.errors import UserError
 from cgnn.files import sha256_of, write_text
 from cgnn.pipeline.config import PROJECT
@@ -190,7 +191,7 @@ def _write(target: Path, sources: Mapping[str, Path], old: Manifest, new: Manife
 def headline(published: Path) -> str:
     """The generated part of the README: the findings, the main table next to the paper's, one figure, the verdicts."""
     claims = json.loads((published / "claims.json").read_text(encoding="utf-8"))
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in claims["counts"].items() if count)
+    counted = ", ".join(count_verdicts(claims["counts"]))
     sentences = [f"{i}. {sentence.text}" for i, sentence in enumerate(findings(published), start=1)]
     folder = published.as_posix()
     parts = ["\n".join(sentences), compact_table(published)]

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from cgnn.analysis.account import cost, provenance, read
-from cgnn.analysis.claims.base import Verdict
+from cgnn.analysis.claims.base import Verdict, count_verdicts
 from cgnn.analysis.rows import Protocol, choose_protocol, in_order, load_rows
 from cgnn.errors import UserError
 from cgnn.models import names
@@ -38,17 +38,13 @@ def paper_data(results: Path, reported: Reported) -> dict[str, Any]:
         "readings": readings(tables),
         "figures": load_figures(results),
         "claims": None if claims is None else [_claim(claim) for claim in claims["claims"]],
-        "counts": "" if claims is None else _counts(claims),
+        "counts": "" if claims is None else list_words(count_verdicts(claims["counts"])),
         "findings": [] if preview else _findings(results),
         "protocol": _protocol(results, rows, protocol),
         "switches": _switches(),
         "cost": [_worded(stage) for stage in cost(results)],
         "provenance": provenance(results),
     }
-
-
-def _counts(claims: dict[str, Any]) -> str:
-    return list_words([f"{count} {verdict}" for verdict, count in claims["counts"].items() if count])
 
 
 def _claim(claim: dict[str, Any]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import synthetic_results as synthetic
 from judging import NOTHING, REPORTED, judged, tables
 
 from cgnn.__main__ import main
-from cgnn.analysis.claims.base import Kind, Outcome, Verdict
+from cgnn.analysis.claims.base import Kind, Outcome, Verdict, count_verdicts
 from cgnn.analysis.tree import check_results
 from cgnn.analysis.verdicts import TESTS, judge, write_claims
 from cgnn.errors import UserError
@@ -27,6 +27,15 @@ def test_without_results_no_claim_is_testable_and_the_reason_is_given(name):
     claim = judged(name)
     assert claim.verdict is Verdict.NOT_TESTABLE
     assert claim.why
+
+
+def test_counts_of_verdicts_agree_in_number_and_leave_out_zeros():
+    counts = {**dict.fromkeys(Verdict, 0), "reproduced": 4, "partly": 1, "depends on the protocol": 2}
+    assert count_verdicts(counts) == ["4 reproduced", "1 partly reproduced", "2 depend on the protocol"]
+    assert count_verdicts({"depends on the protocol": 1, "too few runs": 2}) == [
+        "1 depends on the protocol",
+        "2 with too few runs",
+    ]
 
 
 def test_the_report_is_json_with_the_documented_keys(tmp_path):

@@ -26,6 +26,20 @@ class Verdict(StrEnum):
     NOT_TESTABLE = "not testable here"
 
 
+def count_verdicts(counts: Mapping[str, int]) -> list[str]:
+    """Phrases for a sentence, such as ``2 depend on the protocol``; verdicts of no claim are left out."""
+    phrases = {
+        Verdict.PARTLY: ("partly reproduced", "partly reproduced"),
+        Verdict.DEPENDS: ("depends on the protocol", "depend on the protocol"),
+        Verdict.TOO_FEW_RUNS: ("with too few runs", "with too few runs"),
+    }
+    found = []
+    for name, count in counts.items():
+        singular, plural = phrases.get(Verdict(name), (name, name))
+        found += [f"{count} {singular if count == 1 else plural}"] if count else []
+    return found
+
+
 #: Verdicts that the data decided; the others say that data is missing.
 DECIDED = (Verdict.REPRODUCED, Verdict.PARTLY, Verdict.NOT_REPRODUCED)
 

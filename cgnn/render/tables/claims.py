@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cgnn.analysis.claims.base import Verdict, p_text
+from cgnn.analysis.claims.base import Verdict, count_verdicts, p_text
 from cgnn.render.cells import signed
 from cgnn.render.table import Cell, Row, Table
 
@@ -17,7 +17,7 @@ def build(claims: Path) -> Table:
     for claim in report["claims"]:
         cells = (Cell(claim["text"]), _verdict_cell(claim), _effect_cell(claim["effect"]), Cell(claim["evidence"]))
         table.append(Row(claim["id"], dict(zip(columns, cells, strict=True))))
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in report["counts"].items() if count)
+    counts = ", ".join(count_verdicts(report["counts"]))
     protocol = report["protocol"]
     caption = (
         f"The paper's claims, judged on the results (main protocol: preset {protocol['preset']}, hyperparameters from "
