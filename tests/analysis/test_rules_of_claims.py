@@ -214,6 +214,16 @@ def test_identical_runs_are_no_evidence_about_augmentation():
     assert judged("C13a", fidelity=frame).verdict is Verdict.NOT_TESTABLE
 
 
+@pytest.mark.parametrize("name", ["C13a", "C13b"])
+def test_runs_with_augmentation_are_found_in_the_main_tables(name):
+    """The workflow does not repeat an unmodified preset in fidelity.csv."""
+    frame = augmented(82.1, lost_without=8)
+    with_zeros = frame["sw_augmentation"] == "zeros"
+    separate = judged(name, runs=frame[with_zeros].assign(variant=""), fidelity=frame[~with_zeros])
+    assert separate.comparisons
+    assert separate == judged(name, fidelity=frame)
+
+
 def test_a_smaller_spread_is_more_stable():
     calm = augmented(82.0, std_with=0.2, std_without=4.0, n=12)
     assert judged("C13b", fidelity=calm).verdict is Verdict.REPRODUCED

@@ -26,6 +26,7 @@ from cgnn.analysis.claims.base import (
 )
 from cgnn.analysis.rows import in_order, paired_values
 from cgnn.analysis.statistics import SIGNIFICANCE, exact_equivalence, paired, sign_flip
+from cgnn.analysis.variants import with_presets
 from cgnn.models import names
 from cgnn.paper.reported import CLAIMED
 
@@ -48,7 +49,7 @@ def c13a(evidence: Evidence) -> Claim:
         "5 %, by two exact one-sided sign-flip tests. Pairs that are identical run by run cannot fail and do not count."
     )
     comparisons = []
-    for pair in _pairs(evidence.fidelity):
+    for pair in _pairs(evidence):
         values = paired_values(pair.with_zeros, pair.without)
         if values is None:
             continue
@@ -81,7 +82,7 @@ def c13b(evidence: Evidence) -> Claim:
         "pair). One must hold at 5 % after Holm; it is contradicted if one shows the opposite. Without weights, and at "
         "the weights' starting point, augmentation provably changes nothing, so only chance can pass this test there."
     )
-    pairs = _pairs(evidence.fidelity)
+    pairs = _pairs(evidence)
     if not pairs:
         return not_testable("C13b", test, NO_PAIRS)
     spreads = [item for pair in pairs if (item := _spread(pair)) is not None]
@@ -144,10 +145,11 @@ def _decided_by_holm(item: Comparison) -> Comparison:
     return replace(item, outcome=Outcome.PASSED) if passes else item
 
 
-def _pairs(rows: pd.DataFrame | None) -> list[Pair]:
+def _pairs(evidence: Evidence) -> list[Pair]:
     """Every dataset, model and setting of the other switches that was run both with and without augmentation."""
-    if rows is None or rows.empty or not {"sw_augmentation", "seed"} <= set(rows.columns):
+    if evidence.fidelity is None or not {"sw_augmentation", "seed"} <= set(evidence.fidelity.columns):
         return []
+    rows = with_presets(evidence.fidelity, evidence.runs)
     switches = [name for name in rows.columns if name.startswith("sw_") and name != "sw_augmentation"]
     pairs = []
     for dataset in in_order(set(rows["dataset"]) & set(CLAIMED), CLAIMED):
