@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cgnn.analysis.claims.base import count_verdicts
+from cgnn.analysis.claims.base import claim_count, count_verdicts
 from cgnn.errors import UserError
 from cgnn.files import sha256_of, write_text
 from cgnn.pipeline.config import PROJECT
@@ -200,7 +200,7 @@ def headline(published: Path) -> str:
         caption = json.loads(figure.with_suffix(".json").read_text(encoding="utf-8"))["alt"]
         parts.append(f"![{caption}]({figure.as_posix()})")
     parts.append(
-        f"The paper's {len(claims['claims'])} claims, tested: {counted}. Read the [PDF]({folder}/paper.pdf), the "
+        f"The paper's {claim_count(claims['claims'])}, tested: {counted}. Read the [PDF]({folder}/paper.pdf), the "
         f"[page]({folder}/index.html), the [verdicts]({folder}/tables/claims.md) or the [findings](docs/findings.md)."
     )
     return "\n\n".join(parts)

@@ -16,6 +16,7 @@ from cgnn.render.accuracy_table import SOURCES
 from cgnn.render.cells import mean_text, number
 from cgnn.render.plots import list_words
 
+EQUATIONS = {"released": "equation of the released code", "paper": "printed equation"}
 CLOSE = 1.5  # points: a mean this near to the paper's counts as reproduced in a sentence
 GENERAL = ("cgnn_released", "cgnn_dopri5", "cgnn_adjoint")
 
@@ -62,7 +63,10 @@ def compact_table(results: Path) -> str:
             row = found[0] if found else {}
             cells += [_pair(row, "mean", "std"), _pair(row, "paper_mean", "paper_std")]
         lines.append(f"| {names.model(model)} | {' | '.join(cells)} |")
-    note = f"Fixed splits, mean ± deviation over {int(part['n_ok'].max())} seeds, {SOURCES[protocol.source]}."
+    note = (
+        f"Fixed splits, {EQUATIONS[protocol.preset]}, {SOURCES[protocol.source]}; mean ± standard deviation over "
+        f"{int(part['n_ok'].max())} seeds."
+    )
     return "\n".join(lines) + f"\n\n{note}"
 
 
@@ -73,26 +77,22 @@ def _pair(row: dict[Any, Any], mean: str, std: str) -> str:
 def _equations(summary: pd.DataFrame) -> str:
     """CGNN's accuracy with the released and with the printed equations, published hyperparameters, fixed splits."""
     part = summary[(summary["model"] == "cgnn") & (summary["split_kind"] == "fixed") & (summary["variant"] == "")]
-    by_preset = {}
-    for preset in ("released", "paper"):
-        for source in ("published", "search"):
-            found = Protocol(source, preset).of(part)
-            if len(found) and preset not in by_preset:
-                by_preset[preset] = found.set_index("dataset")["difference"].dropna()
-    released = by_preset.get("released")
-    if released is None or released.empty:
+    source = "published" if (part["hyperparameter_source"] == "published").any() else "search"
+    released, printed = (
+        Protocol(source, preset).of(part).set_index("dataset")["difference"].dropna()
+        for preset in ("released", "paper")
+    )
+    if released.empty:
         return ""
+    start = f"With {SOURCES[source]}, CGNN's accuracy on the fixed splits of"
     where = list_words([names.dataset(name) for name in in_order(released.index, names.DATASETS)])
     worst = float(released.abs().max())
     if worst > CLOSE:
-        sentence = f"With the equation of the released code, CGNN's accuracy on the fixed splits of {where} is up to "
-        return sentence + f"{worst:.1f} points away from the paper's."
-    sentence = (
-        f"CGNN's accuracy on the fixed splits of {where} is reproduced within {worst:.1f} points by the equation of "
-        "the released code"
-    )
-    printed = by_preset.get("paper")
-    if printed is None or printed.empty:
+        return (
+            f"{start} {where} is up to {worst:.1f} points away from the paper's with the equation of the released code."
+        )
+    sentence = f"{start} {where} is reproduced within {worst:.1f} points by the equation of the released code"
+    if printed.empty:
         return sentence + "."
     if printed.abs().max() <= CLOSE:
         return sentence + f", and within {printed.abs().max():.1f} points by the printed one."
@@ -124,25 +124,21 @@ def _continuous_or_discrete(rows: pd.DataFrame) -> str:
     if (released["model"] == "cgnn_appnp").any():
         gaps = _gaps(released, "cgnn", "cgnn_discrete")
         start = "With the same encoder and training, continuous propagation"
-        other = "its Euler steps"
+        other = "its discrete Euler steps"
     else:
         gaps = _gaps(Protocol("published", "paper").of(fixed), "cgnn", "cgnn_discrete")
         start, other = "With the printed equations for both models, continuous propagation", "discrete propagation"
     if not gaps:
         return ""
     groups = {
-        "is significantly better than": [name for name, gap in gaps.items() if gap.low > 0],
-        "does not differ significantly from": [name for name, gap in gaps.items() if gap.low <= 0 <= gap.high],
-        "is significantly worse than": [name for name, gap in gaps.items() if gap.high < 0],
+        "is significantly more accurate": [name for name, gap in gaps.items() if gap.low > 0],
+        "is not significantly more or less accurate": [n for n, gap in gaps.items() if gap.low <= 0 <= gap.high],
+        "is significantly less accurate": [name for name, gap in gaps.items() if gap.high < 0],
     }
-    parts: list[str] = []
-    for verb, where in groups.items():
-        if where:
-            parts.append(
-                f"{verb} {other if not parts else 'them' if other.endswith('s') else 'it'} on "
-                + list_words([names.dataset(name) for name in where])
-            )
-    return f"{start} {list_words(parts)}."
+    parts = [
+        f"{verb} on {list_words([names.dataset(name) for name in where])}" for verb, where in groups.items() if where
+    ]
+    return f"{start} {list_words(parts)} than {other}."
 
 
 def _random_splits(summary: pd.DataFrame) -> str:
@@ -176,11 +172,11 @@ def _cost(results: Path) -> str:
         return ""
     slow, fast = seconds[general] / seconds["gcn"], seconds["cgnn_exact"] / seconds["gcn"]
     fastest = min(value for name, value in seconds.items() if name.partition("_")[0] == "gcn")
-    beside = f" ({seconds['cgnn_exact'] / fastest:.1f} epochs of our fastest GCN)" if fastest < seconds["gcn"] else ""
+    beside = f" ({seconds['cgnn_exact'] / fastest:.1f} times our fastest GCN's)" if fastest < seconds["gcn"] else ""
     return (
-        "CGNN's high cost comes from the solver, not from the model: on Cora, an epoch of CGNN takes as long as "
-        f"{slow:.0f} epochs of PyG's GCN with a general-purpose solver, and as long as {fast:.2g} epochs{beside} with "
-        "the exact one, which is possible because the ODE is linear."
+        "CGNN's high cost comes from the solver, not from the model: on Cora, an epoch takes "
+        f"{slow:.0f} times as long as one of PyG's GCN with a general-purpose solver, but {fast:.2g} times as "
+        f"long{beside} with our exact solver, which exists because the ODE is linear."
     )
 
 

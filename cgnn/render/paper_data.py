@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from cgnn.analysis.account import cost, provenance, read
-from cgnn.analysis.claims.base import Verdict, count_verdicts
+from cgnn.analysis.claims.base import Outcome, Verdict, claim_count, count_verdicts
 from cgnn.analysis.rows import Protocol, choose_protocol, in_order, load_rows
 from cgnn.errors import UserError
 from cgnn.models import names
@@ -38,6 +38,7 @@ def paper_data(results: Path, reported: Reported) -> dict[str, Any]:
         "readings": readings(tables),
         "figures": load_figures(results),
         "claims": None if claims is None else [_claim(claim) for claim in claims["claims"]],
+        "claim_count": "" if claims is None else claim_count(claims["claims"]),
         "counts": "" if claims is None else list_words(count_verdicts(claims["counts"])),
         "findings": [] if preview else _findings(results),
         "protocol": _protocol(results, rows, protocol),
@@ -57,12 +58,8 @@ def _claim(claim: dict[str, Any]) -> dict[str, str]:
 def one_line(claim: dict[str, Any]) -> str:
     """The number of comparisons that pass and the deciding one, or which protocols give which verdict."""
     if claim["verdict"] == Verdict.DEPENDS:
-        labels: dict[str, list[str]] = {}
-        for protocol in claim["protocols"]:
-            if protocol["complete"]:
-                labels.setdefault(protocol["verdict"], []).append(protocol["label"].replace(", ", " "))
-        return "; ".join(f"{verdict}: {', '.join(found)}" for verdict, found in labels.items())
-    passed = [bool(item["passed"]) for item in claim["comparisons"]]
+        return _by_protocol([protocol for protocol in claim["protocols"] if protocol["complete"]])
+    passed = [bool(item["passed"]) for item in claim["comparisons"] if item["outcome"] != Outcome.CANNOT_FAIL]
     if not passed:
         return str(claim["why"]) or "not tested"
     text = f"{sum(passed)} of {len(passed)} comparisons pass"
@@ -77,7 +74,23 @@ def one_line(claim: dict[str, Any]) -> str:
     span = ""
     if effect["low"] is not None and effect["low"] != effect["high"]:
         span = f" [{number(effect['low'])}, {number(effect['high'])}]"
-    return f"{text}; weakest: {effect['label']}, {number(effect['estimate'])}{span} {effect['unit']}"
+    return f"{text}; least favourable: {effect['label']}, {number(effect['estimate'])}{span} {effect['unit']}"
+
+
+def _by_protocol(protocols: list[dict[str, Any]]) -> str:
+    """``reproduced: our search; partly: published values``; a setting that all protocols share is left out."""
+    words = {
+        "preset": {"released": "released equation", "paper": "printed equation"},
+        "hyperparameter_source": {"search": "our search", "published": "published values"},
+        "split_kind": {kind: f"{kind} splits" for kind in ("fixed", "random", "pool", "component")},
+        "reading": {},
+    }
+    varying = [name for name in words if len({protocol[name] for protocol in protocols}) > 1]
+    labels: dict[str, list[str]] = {}
+    for protocol in protocols:
+        label = ", ".join(words[name].get(protocol[name], protocol[name]) for name in varying)
+        labels.setdefault(protocol["verdict"], []).append(label)
+    return ". ".join(f"{verdict.capitalize()}: {'; '.join(found)}" for verdict, found in labels.items())
 
 
 def _findings(results: Path) -> list[dict[str, Any]]:

@@ -124,10 +124,10 @@ def test_each_reading_without_h0_has_its_own_verdict():
     claim = judged("C7", sweeps=sweeps)
     assert claim.verdict is Verdict.DEPENDS
     assert by_protocol(claim) == {
-        "released derivative, discussion": Verdict.NOT_REPRODUCED,
-        "released derivative, printed": Verdict.REPRODUCED,
-        "paper derivative, discussion": Verdict.REPRODUCED,
-        "paper derivative, printed": Verdict.NOT_TESTABLE,
+        "released derivative and H' = (A − I)H(t)": Verdict.NOT_REPRODUCED,
+        "released derivative and H' = (A − I)H(0)": Verdict.REPRODUCED,
+        "printed derivative and H' = (A − I)H(t)": Verdict.REPRODUCED,
+        "printed derivative and H' = (A − I)H(0)": Verdict.NOT_TESTABLE,
     }
 
 

@@ -17,6 +17,7 @@ from cgnn.analysis.claims.base import (
     conclude,
     directional,
     from_difference,
+    least_favourable,
     not_testable,
     p_text,
     span,
@@ -59,10 +60,11 @@ def c4(evidence: Evidence) -> Claim:
     judged = _main(parts)
     if not judged:
         return not_testable("C4", test, "CGNN with weight and CGNN were not both run", parts=parts)
-    far = max(judged, key=lambda item: abs(item.estimate))
+    far = least_favourable(judged)
     text = (
         f"Equivalent within ± {CLOSE:g} point in {sum(item.passed for item in judged)} of {len(judged)} comparisons; "
-        f"the largest difference is {span(far)} points ({far.label}, {p_text(far.p)})."
+        f"the least favourable is {span(far)} points ({far.label}, {p_text(far.p)} for a difference of {CLOSE:g} point "
+        "or more)."
     )
     return conclude("C4", test, text, parts)
 
@@ -77,11 +79,11 @@ def _beats(
     if not judged:
         rival_names = " and ".join(names.model(rival) for rival in rivals)
         return not_testable(identifier, test, f"CGNN and {rival_names} were not both run", parts=parts)
-    least = min(judged, key=lambda item: item.estimate)
+    least = least_favourable(judged)
     text = (
         f"CGNN is significantly better in {sum(item.passed for item in judged)} of {len(judged)} comparisons and "
-        f"significantly worse in {sum(item.high < 0 for item in judged)}; the smallest difference is {span(least)} "
-        f"points ({least.label}, {p_text(least.p)})."
+        f"significantly worse in {sum(item.high < 0 for item in judged)}; the least favourable is {span(least)} points "
+        f"({least.label}, {p_text(least.p)})."
     )
     return conclude(identifier, test, text, parts)
 

@@ -1,7 +1,7 @@
 """The parts of every claim's test: the evidence it may use, its comparisons, and how they give a verdict."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -38,6 +38,16 @@ def count_verdicts(counts: Mapping[str, int]) -> list[str]:
         singular, plural = phrases.get(Verdict(name), (name, name))
         found += [f"{count} {singular if count == 1 else plural}"] if count else []
     return found
+
+
+def claim_count(claims: Sequence[Mapping[str, Any]]) -> str:
+    """``13 claims (C13 in two parts)``: claims of claims.json that were split have a letter after their number."""
+    parts: dict[str, int] = {}
+    for claim in claims:
+        number = claim["id"].rstrip("ab")
+        parts[number] = parts.get(number, 0) + 1
+    split = ", ".join(f"{number} in two parts" for number, count in parts.items() if count == 2)
+    return f"{len(parts)} claims" + (f" ({split})" if split else "")
 
 
 #: Verdicts that the data decided; the others say that data is missing.
@@ -174,13 +184,13 @@ class Claim:
 
     @property
     def weakest(self) -> Comparison | None:
-        """The comparison that decides the conjunction: the worst outcome, and of those the largest p."""
-        worst = (Outcome.CONTRADICTED, Outcome.TOO_FEW_RUNS, Outcome.PASSED, Outcome.CANNOT_FAIL)
-        return min(
-            self.comparisons,
-            key=lambda item: (worst.index(item.outcome), 1.0 if math.isnan(item.p) else -item.p),
-            default=None,
-        )
+        return least_favourable(self.comparisons) if self.comparisons else None
+
+
+def least_favourable(comparisons: Iterable[Comparison]) -> Comparison:
+    """The comparison that decides the conjunction: the worst outcome, and of those the largest p."""
+    worst = (Outcome.CONTRADICTED, Outcome.TOO_FEW_RUNS, Outcome.PASSED, Outcome.CANNOT_FAIL)
+    return min(comparisons, key=lambda item: (worst.index(item.outcome), 1.0 if math.isnan(item.p) else -item.p))
 
 
 def directional(

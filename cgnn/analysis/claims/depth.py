@@ -19,6 +19,7 @@ from cgnn.analysis.claims.base import (
     conclude,
     directional,
     from_difference,
+    least_favourable,
     not_testable,
     one_sided,
     p_text,
@@ -38,6 +39,14 @@ LEARNED = 0.5  # of log(classes), the loss of a constant guess: a run below it h
 LEARNING_SHARE = 0.9  # share of the runs at a depth that must have learned for the depth to count
 #: The paper prints two equations without H(0), and the derivative in its code differs from the one in its text.
 READINGS = tuple((derivative, form) for derivative in ("released", "paper") for form in ("discussion", "printed"))
+
+#: Readings in words; `discussion` and `printed` are the values of the switch no_h0.
+WORDS = {
+    "released": "released",
+    "paper": "printed",
+    "discussion": "H' = (A − I)H(t)",
+    "printed": "H' = (A − I)H(0)",
+}
 
 Levels = dict[float, pd.DataFrame]
 
@@ -69,12 +78,12 @@ def c5(evidence: Evidence) -> Claim:
             )
     if not comparisons:
         return not_testable("C5", test, "no sweep over layers of GCN or GAT with 2 or 3 and more layers", missing)
-    least = max(comparisons, key=lambda item: item.estimate)
+    least = least_favourable(comparisons)
     text = (
         f"No depth significantly better than 2 or 3 layers, and a significant drop to the deepest, in "
-        f"{sum(item.passed for item in comparisons)} of {len(comparisons)} sweeps; the smallest drop is {span(least)} "
-        f"points ({least.label}, {p_text(least.p)}). "
-        + "; ".join(f"{item.details['where']}: {_optimum(item)} layers" for item in comparisons)
+        f"{sum(item.passed for item in comparisons)} of {len(comparisons)} sweeps; the least favourable is "
+        f"{span(least)} points ({least.label}, {p_text(least.p)}). "
+        + "; ".join(f"{item.details['where']}: {_optimum(item)} layers{_beyond(item)}" for item in comparisons)
         + "."
     )
     return conclude("C5", test, text, [Part(Scope(), adjust(comparisons), tuple(missing))])
@@ -140,16 +149,16 @@ def c7(evidence: Evidence) -> Claim:
 
 def _collapse(part: Part) -> str:
     """One sentence per reading of the equation."""
-    gaps = [f"{item.details['dataset']}: {span(item)}" for item in part.comparisons if item.kind is Kind.MARGIN]
-    ranges = [f"{item.details['dataset']}: {span(item)}" for item in part.comparisons if item.kind is Kind.RANGE]
+    gaps = [f"{span(item)} ({item.details['dataset']})" for item in part.comparisons if item.kind is Kind.MARGIN]
+    ranges = [f"{span(item)} ({item.details['dataset']})" for item in part.comparisons if item.kind is Kind.RANGE]
     return (
-        f"In the reading “{part.scope.reading}”, leaving out H(0) changes the accuracy at CGNN's best t "
-        f"({', '.join(gaps)} points) and its range over t ({', '.join(ranges)} points)."
+        f"With the {part.scope.reading}, leaving out H(0) changes the accuracy at CGNN's best t by "
+        f"{', '.join(gaps)} points and its range over t by {', '.join(ranges)} points."
     )
 
 
 def _without_h0(sweeps: pd.DataFrame | None, derivative: str, form: str) -> Part:
-    reading = f"{derivative} derivative, {form}"
+    reading = f"{WORDS[derivative]} derivative and {WORDS[form]}"
     rows = _of_model(sweeps, "cgnn_no_h0")
     rows = rows[_switch(rows, "derivative", "released").eq(derivative) & _switch(rows, "no_h0", "discussion").eq(form)]
     comparisons, missing = [], []
@@ -216,10 +225,11 @@ def c12(evidence: Evidence) -> Claim:
     judged = [item for part in parts for item in part.comparisons]
     if not judged:
         return not_testable("C12", test, "no residual GCN of 2 and of more layers that learned", parts=parts)
-    most = max(judged, key=lambda item: item.estimate)
+    most = least_favourable(judged)
     text = (
         f"Of {len(judged)} comparisons with 2 layers, {sum(item.low > 0 for item in judged)} show a significant gain; "
-        f"the largest difference is {span(most)} points ({most.label}, {p_text(most.p)})."
+        f"the least favourable is {span(most)} points ({most.label}, {p_text(most.p)} for a gain of {MUCH:g} points or "
+        "more)."
     )
     return conclude("C12", test, text, parts)
 
@@ -305,6 +315,12 @@ def _best(levels: Levels, among: Iterable[float]) -> float:
 def _optimum(item: Comparison, before: str = "") -> str:
     words = "significantly better" if item.details["better_elsewhere"] else "best mean"
     return f"{words} at {before}{item.details['best_at']:g}"
+
+
+def _beyond(item: Comparison) -> str:
+    """A best mean at a greater depth does not contradict the claim if it is not significantly better."""
+    unclear = item.details["best_at"] not in SHALLOW and not item.details["better_elsewhere"]
+    return " (not significantly better than 2 or 3)" if unclear else ""
 
 
 def _list(values: Iterable[float]) -> str:

@@ -129,7 +129,7 @@ def _crossover(dataset: str, rival: str, deep: pd.DataFrame, peak: float) -> Com
     depth = (peak - line.intercept) / line.slope if line.slope > 0 else math.inf
     measured = float(deep["value"].max())
     outcome = Outcome.PASSED if depth <= DEEP else Outcome.CONTRADICTED
-    label, method = f"{dataset}: {rival} takes as much", "straight line through peaks"
+    label, method = f"{dataset}: depth at which {rival} needs as much memory", "straight line through peaks"
     details: dict[str, float | str | bool] = {
         "dataset": dataset,
         "rival": rival,
@@ -153,8 +153,12 @@ def _sentence(part: Part, dataset: str) -> str:
         if item.kind is Kind.CROSSOVER:
             beyond = " (extrapolated)" if item.details["extrapolated"] else ""
             depths.append(f"{item.details['rival']} with {item.estimate:.1f} layers{beyond}")
-    memory = f"On {dataset}, {part.scope.reading}, peak memory grows by {growth[0]:.2f} % over the ending times"
+    memory = f"On {dataset}, {part.scope.reading}, peak memory {_grows(growth[0])} over the ending times"
     return memory + (f"; {' and '.join(depths)} would take as much." if depths else ".")
+
+
+def _grows(percent: float) -> str:
+    return "does not grow" if percent < 0.005 else f"grows by {percent:.2f} %"
 
 
 def datasets_of(profiles: pd.DataFrame | None) -> list[str]:
