@@ -205,7 +205,7 @@ SOLVER_LABELS = {
 }
 SOLVER_DASHES: dict[str, tuple[Dashes, str]] = {
     "exact": ("-", "P"),
-    "exact_recompute": ((0, (4, 2)), "X"),
+    "exact_recompute": ((0, (8, 2)), "X"),
     "dopri5": ("--", "*"),
     "adjoint": ("-.", "o"),
     "adjoint_no_augmentation": ((0, (3, 1, 1, 1, 1, 1)), "s"),

@@ -53,7 +53,13 @@ def draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Protocol], low
             dataset = line.dataset
             height -= 0.5 if heights else 0.0
             axes.annotate(
-                names.dataset(dataset), (0, height), xycoords=("axes fraction", "data"), va="center", weight="bold"
+                names.dataset(dataset),
+                (0, height),
+                (4, 0),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                va="center",
+                weight="bold",
             )
             height -= 1.0
         heights.append(height)
@@ -62,9 +68,9 @@ def draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Protocol], low
     for y, line in zip(heights, lines, strict=True):
         color = look(line.model).color
         beyond: dict[float, list[str]] = {}  # by the edge they are drawn at
-        for protocol, cell in line.cells:
+        for i, (protocol, cell) in enumerate(line.cells):
             rank = shown.index(protocol)
-            place = y + DODGE * ((len(shown) - 1) / 2 - rank)
+            place = y + DODGE * ((len(line.cells) - 1) / 2 - i)
             estimate, low, high = (float(cell[name]) for name in ("difference", "difference_low", "difference_high"))
             face, marker, at = color if rank == 0 else "none", MARKERS[rank % len(MARKERS)], estimate
             if not low_edge <= estimate <= high_edge:
@@ -75,9 +81,7 @@ def draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Protocol], low
             axes.plot([at], [place], marker, color=color, markerfacecolor=face, markersize=3.6, markeredgewidth=0.9)
         for at, texts in beyond.items():
             text, shift, side = ", ".join(texts), *((5, "left") if at == low_edge else (-5, "right"))
-            axes.annotate(
-                text, (at, y), (shift, 0), textcoords="offset points", va="center", ha=side, fontsize=7, color=color
-            )
+            axes.annotate(text, (at, y), (shift, 0), textcoords="offset points", va="center", ha=side, fontsize=7)
     axes.set_yticks(heights, [names.model(line.model) for line in lines])
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cgnn.analysis.rows import finished, sample
-from cgnn.render.style import PAGE, Look
+from cgnn.render.style import INK, PAGE, Look
 
 LABEL_SIZE = 7.0  # points: of the labels at the ends of lines
 
@@ -27,7 +27,9 @@ def say_empty(figure: Figure, axes: Axes, why: str) -> None:
     axes.text(0.5, 0.5, why, ha="center", va="center", transform=axes.transAxes, wrap=True)
 
 
-def runs_mean_interval(axes: Axes, rows: pd.DataFrame, axis: str, style: Look) -> tuple[list[float], list[float]]:
+def runs_mean_interval(
+    axes: Axes, rows: pd.DataFrame, axis: str, style: Look, line: str = "-"
+) -> tuple[list[float], list[float]]:
     """Accuracies as dots, their mean as a line, its 95 % interval as a band; returns places and means."""
     rows = finished(rows)
     places, means, lows, highs = [], [], [], []
@@ -41,14 +43,15 @@ def runs_mean_interval(axes: Axes, rows: pd.DataFrame, axis: str, style: Look) -
     # Limits of accuracies outside 0 to 100 would only stretch the axis.
     axes.fill_between(places, np.clip(lows, 0, 100), np.clip(highs, 0, 100), color=style.color, alpha=0.15, linewidth=0)
     axes.plot(rows[axis], rows["test_accuracy"], ".", color=style.color, markersize=2.5, alpha=0.55, markeredgewidth=0)
-    axes.plot(places, means, color=style.color, marker=style.marker, markersize=3.5)
+    axes.plot(places, means, line, color=style.color, marker=style.marker, markersize=3.5)
     return places, means
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
-    """Labels of lines (x and y of the end, text, colour) next to the panel, moved apart if they would overlap.
+    """Labels of lines (x and y of the end, text, colour of the line) next to the panel, moved apart if they overlap.
 
-    Call it when the limits of the axes are final.
+    The text has the colour of all text, because light line colours are hard to read. Call it when the limits of the
+    axes are final.
     """
     if not ends:
         return
@@ -65,7 +68,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> Non
             xytext=(1.05, place),
             textcoords="axes fraction",
             fontsize=LABEL_SIZE,
-            color=color,
+            color=INK,
             va="center",
             ha="left",
             arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 3, "alpha": 0.7},

@@ -10,6 +10,7 @@ import pytest
 import synthetic_results as synthetic
 
 from cgnn.__main__ import main
+from cgnn.paper.fidelity import preset
 from cgnn.pipeline.fingerprint import PACKAGE, code_fingerprint, import_closure
 from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, INPUTS, TABLES
 from cgnn.render.figures import accuracy_depth_time, accuracy_epoch, convergence, memory_depth_time, speed_accuracy
@@ -140,7 +141,34 @@ def test_captions_state_the_finding(results):
     # memory of GCN grows linearly.
     assert "GCN loses 32 points on Cora" in depth or "GCN loses 31 points on Cora" in depth
     assert "grows linearly with the layers of GCN, GAT and CGNN discrete" in memory
-    assert "at most 0 % with the adjoint" in memory
+    assert "does not grow with the adjoint method" in memory
+
+
+def test_equations_without_h0_have_separate_lines(tmp_path):
+    """Runs of different equations at one ending time must not be averaged."""
+    released = synthetic.sweeps(("cora",))
+    times = (15.0, 30.0)
+    other = [
+        synthetic.rows("cora", "cgnn_no_h0", [20.0, 21.0], t1=t, variant=f"t1-{t:g}-{form}", fidelity=switches)
+        for form, switches in {
+            "printed": preset("released", no_h0="printed"),
+            "paper": preset("paper"),
+        }.items()
+        for t in times
+    ]
+    pd.concat([released, *other]).to_csv(tmp_path / "sweeps.csv", index=False)
+    with use_style():
+        drawing = accuracy_depth_time.draw(tmp_path / "sweeps.csv")
+    without = released[(released["model"] == "cgnn_no_h0") & (released["t1"] == 30.0)]["test_accuracy"].mean()
+    means = [line.get_ydata() for line in drawing.figure.axes[1].lines if line.get_linestyle() != "None"]
+    assert any(line[list(synthetic_times(released)).index(30.0)] == pytest.approx(without) for line in means)
+    assert sum(list(line) == pytest.approx([20.5, 20.5]) for line in means if len(line) == 2) == 2
+    assert {"CGNN w/o H(0), a", "CGNN w/o H(0), b", "CGNN w/o H(0), c"} <= _texts(drawing)
+    assert "(2 to 5 seeds per point)" in drawing.caption
+
+
+def synthetic_times(rows):
+    return sorted(rows[rows["model"] == "cgnn_no_h0"]["t1"].unique())
 
 
 def test_labels_at_the_ends_of_lines_do_not_overlap():

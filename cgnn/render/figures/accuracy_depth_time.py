@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
+from cgnn.analysis.claims.depth import READINGS, WORDS
 from cgnn.analysis.rows import finished, in_order, load_rows, sample
 from cgnn.models import names
 from cgnn.render.cells import count_text
@@ -13,6 +14,7 @@ from cgnn.render.style import Drawing, look
 
 #: Models with layers, by the column that holds their number; CGNN discrete counts its steps in t1. All others: time.
 DEPTH = {"gcn": "layers", "gat": "layers", "gcn_residual": "layers", "cgnn_discrete": "t1"}
+LETTERS = "abcd"
 LONG_TIME = 10.0  # the paper's claim on the ending time is about t > 10
 
 
@@ -27,9 +29,11 @@ def draw(sweeps: Path) -> Drawing:
             ends = []
             for position, model in enumerate(in_order(set(part["model"]), names.MODELS)):
                 style = look(model, position)
-                of_model = _main(part[part["model"] == model])
-                places, means = runs_mean_interval(axes, of_model, DEPTH.get(model, "t1"), style)
-                ends.append((places[-1], means[-1], names.model(model), style.color))
+                for label, reading in _readings(part[part["model"] == model], model).items():
+                    main = not ends or ends[-1][3] != style.color
+                    axis = DEPTH.get(model, "t1")
+                    places, means = runs_mean_interval(axes, reading, axis, style, "-" if main else "--")
+                    ends.append((places[-1], means[-1], label, style.color))
             axes.set_title(names.dataset(dataset))
             axes.set_ylabel("test accuracy (%)" if deep else "")
             axes.set_xlabel(("number of layers" if deep else "ending time $t_1$") if i == len(datasets) - 1 else "")
@@ -38,10 +42,10 @@ def draw(sweeps: Path) -> Drawing:
             label_ends(axes, ends)
     if not datasets:
         say_empty(figure, grid[0, 0], "no sweep was run")
-    seeds = {len(group) for _, group in rows.groupby(["dataset", "model", "layers", "t1"], dropna=False)}
+    seeds = {len(group) for _, group in rows.groupby(["dataset", "model", "variant", "layers", "t1"], dropna=False)}
     caption = (
         f"{_finding(rows, datasets)} Dots are runs ({count_text(seeds)} seeds per point), lines are their means and "
-        "bands are 95 % intervals."
+        f"bands are 95 % intervals.{_legend(rows)}"
     )
     alt = "Test accuracy over layers and over ending time: one row of panels per dataset, one line per model."
     return Drawing(figure, "Accuracy against depth or time", caption, alt)
@@ -88,6 +92,36 @@ def _means(rows: pd.DataFrame, dataset: str, model: str) -> pd.Series:
 
 
 def _main(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of one protocol: the one with most of them."""
-    parts = [part for _, part in rows.groupby(["preset", "hyperparameter_source"], sort=True)]
+    """The rows of one protocol and reading of the equation: those with most rows."""
+    switches = [name for name in ("sw_derivative", "sw_no_h0") if name in rows.columns]
+    parts = [part for _, part in rows.groupby(["preset", "hyperparameter_source", *switches], dropna=False)]
     return max(parts, key=len, default=rows)
+
+
+def _readings(rows: pd.DataFrame, model: str) -> dict[str, pd.DataFrame]:
+    """By label: the main rows, then CGNN with the printed derivative, and the other equations without H(0)."""
+    main, label = _main(rows), names.model(model)
+    rest = rows.drop(main.index)
+    if model == "cgnn" and len(rest):
+        return {label: main, f"{label}, printed": rest[rest["sw_derivative"] == "paper"]}
+    if model != "cgnn_no_h0" or rest.empty:
+        return {label: main}
+    chosen = {letter: rows[_of(rows, *reading)] for letter, reading in zip(LETTERS, READINGS, strict=True)}
+    return {f"{label}, {letter}": part for letter, part in chosen.items() if len(part)}
+
+
+def _of(rows: pd.DataFrame, derivative: str, form: str) -> pd.Series:
+    return (rows["sw_derivative"] == derivative) & (rows["sw_no_h0"] == form)
+
+
+def _legend(rows: pd.DataFrame) -> str:
+    """What the letters mean, if several equations without H(0) were run."""
+    without = rows[rows["model"] == "cgnn_no_h0"]
+    if without.empty or without.groupby(["sw_derivative", "sw_no_h0"]).ngroups == 1:
+        return ""
+    words = [
+        f"{letter}: {WORDS[derivative]} derivative, {WORDS[form]}"
+        for letter, (derivative, form) in zip(LETTERS, READINGS, strict=True)
+        if _of(without, derivative, form).any()
+    ]
+    return f" Without H(0), {'; '.join(words)}."

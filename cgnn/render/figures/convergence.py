@@ -7,9 +7,10 @@ import pandas as pd
 from cgnn.analysis.claims.fixed_point import late_rate
 from cgnn.models import names
 from cgnn.render.plots import list_words, panels
-from cgnn.render.style import BLUE, INK, RED, Drawing
+from cgnn.render.style import Drawing, look
 
-KINDS = {"paper": ("printed ODE", RED, "o"), "paper_weight": ("printed ODE with weights", BLUE, "s")}
+CGNN, WITH_WEIGHT = look("cgnn").color, look("cgnn_weight").color
+KINDS = {"paper": ("printed ODE", CGNN, "o"), "paper_weight": ("printed ODE with weights", WITH_WEIGHT, "s")}
 
 
 def draw(convergence: Path) -> Drawing:
@@ -30,7 +31,7 @@ def draw(convergence: Path) -> Drawing:
         rates.append(f"{late_rate(part):.4f} (predicted {part['predicted_rate'].iloc[0]:.4f}) for the {label}")
     released = rows[rows["kind"] == "released"].sort_values("t")
     if len(released):
-        below.plot(released["t"], released["norm"], "--^", color=INK, markersize=2.5, label="released ODE")
+        below.plot(released["t"], released["norm"], "--^", color=CGNN, markersize=2.5, label="released ODE")
         fold = float(released["norm"].iloc[-1] / released["norm"].iloc[0])
         growth = f", while the released ODE keeps growing ({fold:.0f}-fold at t = {released['t'].iloc[-1]:g})"
     for axes, what, corner in (

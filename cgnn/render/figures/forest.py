@@ -34,7 +34,8 @@ def draw(summary: Path) -> Drawing:
         figure.legend(handles=handles, loc="outside lower center", ncols=2)
     caption = (
         f"{finding(rows)} Ours minus the paper's in percentage points with the 95 % interval (Welch, from the printed "
-        f"mean, deviation and number of runs). Arrows with a number are cells more than {REACH:g} points away."
+        f"mean, deviation and number of runs). Intervals are cut at {REACH:g} points; arrows with a number are cells "
+        "beyond them."
     )
     alt = "Forest plot: one line per model and dataset with the difference from the paper and its interval."
     return Drawing(figure, "Every cell against the paper", caption, alt)

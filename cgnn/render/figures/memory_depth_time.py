@@ -17,6 +17,7 @@ from cgnn.render.style import Drawing, look
 LAYERED = ("gcn", "gat", "gcn_residual", "cgnn_discrete")
 #: The four of the paper's figure.
 PAPER = ("gcn", "gat", "cgnn_discrete", "cgnn_adjoint")
+COUNTERS = {"torch cpu allocator": "PyTorch's CPU allocator", "torch cuda allocator": "PyTorch's CUDA allocator"}
 SOLVERS = {
     "cgnn_adjoint": "the adjoint method",
     "cgnn_exact_recompute": "the recomputing exact solver",
@@ -39,18 +40,36 @@ def draw(profiles: Path) -> Drawing:
         ):
             part = here[here["method"].isin(methods)]
             out_of_memory |= _panel(axes, part, dataset)
+            if methods is PAPER:
+                _inset(axes, part, dataset)
             axes.set_title(f"{names.dataset(dataset)}: {title}")
             if i == len(datasets) - 1:
                 axes.set_xlabel("number of layers, or ending time $t_1$" if methods is PAPER else "ending time $t_1$")
         grid[i, 0].set_ylabel("peak memory (MiB)")
     if not datasets:
         say_empty(figure, grid[0, 0], "no profile was run")
-    counter = ", ".join(sorted({str(item) for item in rows.get("memory_counter", [])}))
-    caption = f"{_finding(rows, datasets)} Peak memory of one training step, counted by {counter or 'nothing'}."
+    counters = {COUNTERS.get(str(item), str(item)) for item in rows.get("memory_counter", [])}
+    caption = f"{_finding(rows, datasets)} Peak memory of one training step, counted by {', '.join(sorted(counters))}."
     if out_of_memory:
         caption += " Crosses at the upper edge mark points that ran out of memory."
     alt = "Peak memory over depth or ending time: one row of panels per dataset, one line per method."
     return Drawing(figure, "Memory against depth or time", caption, alt)
+
+
+def _inset(axes: Axes, part: pd.DataFrame, dataset: str) -> None:
+    """The same lines without GAT, whose memory is so much larger that the others look flat."""
+    curves = {method: curve(part, dataset, method) for method in PAPER if method != "gat"}
+    if not len(curve(part, dataset, "gat")) or not any(map(len, curves.values())):
+        return
+    inset = axes.inset_axes((0.54, 0.33, 0.44, 0.44))
+    for method, points in curves.items():
+        style = look(method)
+        inset.plot(points["value"], points["peak_bytes"] / MIB, color=style.color, linestyle=style.dashes, linewidth=1)
+        inset.plot(points["value"], points["peak_bytes"] / MIB, style.marker, color=style.color, markersize=2)
+    inset.set_xlim(0)
+    inset.set_ylim(0)
+    inset.tick_params(labelsize=7)
+    inset.set_title("without GAT", fontsize=7)
 
 
 def _panel(axes: Axes, part: pd.DataFrame, dataset: str) -> bool:
@@ -77,7 +96,7 @@ def _panel(axes: Axes, part: pd.DataFrame, dataset: str) -> bool:
 
 def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
     """Whether memory grows linearly or stays constant, from fits."""
-    linear, growth, against = [], [], []
+    linear, constant, growth, against = [], [], [], []
     for method in PAPER[:3]:
         parts = [curve(rows, dataset, method) for dataset in datasets]
         fits = [
@@ -90,21 +109,23 @@ def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
     for method in SOLVERS:
         peaks_of = [curve(rows, dataset, method)["peak_bytes"] for dataset in datasets]
         changes = [100 * float(peaks.max() / peaks.min() - 1) for peaks in peaks_of if len(peaks) > 1]
-        if changes:
+        if changes and max(changes) < 0.5:
+            constant.append(SOLVERS[method])
+        elif changes:
             growth.append(f"{max(changes):.0f} % with {SOLVERS[method]}")
     for dataset in datasets:
         adjoint, exact = (
             curve(rows, dataset, method)["peak_bytes"].max() for method in ("cgnn_adjoint", "cgnn_exact_recompute")
         )
         if adjoint == adjoint and exact == exact:
-            against.append(f"{short(adjoint / exact)} on {names.dataset(dataset)}")
+            against.append(f"{short(adjoint / exact)} times ({names.dataset(dataset)})")
     sentences = []
     if linear:
         sentences.append(f"Memory grows linearly with the layers of {list_words(linear)}")
-    if growth:
-        sentences.append(f"from the shortest to the longest ending time it grows by at most {list_words(growth)}")
+    over_time = [f"it does not grow with {list_words(constant)}"] if constant else []
+    over_time += [f"{'' if constant else 'it '}grows by at most {list_words(growth)}"] if growth else []
+    if over_time:
+        sentences.append(f"from the shortest to the longest ending time {list_words(over_time)}")
     if against:
-        sentences.append(
-            f"the adjoint method needs {list_words(against)} times the memory of the recomputing exact solver"
-        )
+        sentences.append(f"the adjoint method needs {list_words(against)} the memory of the recomputing exact solver")
     return "; ".join(sentences) + "." if sentences else "No profile was run."

@@ -72,8 +72,9 @@ def _times(axes: Axes, order: list[str], times: Times) -> None:
             text, place = short(milliseconds), (milliseconds, height)
             axes.annotate(text, place, (5, 0), textcoords="offset points", va="center", fontsize=7)
     axes.set_xscale("log")
-    axes.set_xlim(0.5 * min(t for _, t in times.values()), 8 * max(t for _, t in times.values()))
-    axes.xaxis.set_major_locator(LogLocator(numticks=4))
+    # The space on the right is for the label of the slowest method.
+    axes.set_xlim(0.5 * min(t for _, t in times.values()), 25 * max(t for _, t in times.values()))
+    axes.xaxis.set_major_locator(LogLocator(base=100))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
 
