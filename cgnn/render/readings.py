@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cgnn.analysis.claims.base import signed
+from cgnn.models import names
 from cgnn.render.plots import list_words
 
 Table = dict[str, Any]
@@ -53,19 +54,19 @@ def _residual(table: Table) -> str:
 
 
 def _fidelity(table: Table) -> str:
+    group = names.model("cgnn")
     changes: dict[str, list[float]] = {}
-    for row, column, numbers in _cells(table):
-        if column.endswith("Δ") and ":" not in row["group"] and numbers.get("difference") is not None:
-            changes.setdefault(f"{row['label']} ({row['group']})", []).append(numbers["difference"])
+    for row, column, numbers in _cells(table, group):
+        if column.endswith("Δ") and numbers.get("difference") is not None:
+            changes.setdefault(row["label"], []).append(numbers["difference"])
     if not changes:
         return ""
-    most = max(changes, key=lambda name: max(abs(value) for value in changes[name]))
+    most = min(changes, key=lambda name: min(changes[name]))
+    best = max(changes, key=lambda name: min(changes[name]))
     nothing = [name for name, values in changes.items() if max(abs(value) for value in values) < 0.5]
-    gains = {name: values for name, values in changes.items() if min(values) > 0 and name not in nothing}
-    text = f"The largest change comes from “{most}”: {_between(changes[most])} points"
-    if gains:
-        best = max(gains, key=lambda name: min(gains[name]))
-        text += f"; “{best}” improves the accuracy on every dataset, by {_between(gains[best])}"
+    text = f"{group} loses most with “{most}” ({_between(changes[most])} points)"
+    if min(changes[best]) > 0:
+        text += f" and gains most with “{best}” ({_between(changes[best])}, on every dataset where it was run)"
     if nothing:
         verb = "changes" if len(nothing) == 1 else "change"
         text += f"; {list_words([f'“{name}”' for name in nothing])} {verb} the accuracy by less than half a point"

@@ -177,7 +177,11 @@ def test_the_fidelity_table_compares_switches_with_the_preset_rows_of_the_runs(t
     assert cell_of(table, "α starts at the tabulated value", "Cora, ours", group).bold
     # The runs are paired by seed, so that their noise cancels.
     assert cell_of(table, "α starts at the tabulated value", "Cora, Δ", group).text == "+2.1 [+2.1, +2.1]"
-    assert "α starts at the tabulated value" in table.notes[0]
+    # 84.1 is nearest to the paper's 84.2, then 82.0; each has its difference and interval.
+    (note,) = table.notes
+    first, second, third = note.removesuffix(".").split(": ", 1)[1].split("; ")
+    assert first.startswith("α starts at the tabulated value: Cora −0.1 [")
+    assert second.startswith("released code, no switch changed: Cora −2.2 [") and "Cora −4.2 [" in third
     oracle = [row for row in table.rows if row.label.startswith("oracle")]
     assert oracle and all("not a valid protocol" in row.label for row in oracle)
 

@@ -34,6 +34,7 @@ def draw() -> Drawing:
     axes.text(9.98, 1.0, "$t$", va="center", ha="left", fontsize=8)
     equation = r"$\dfrac{\mathrm{d}H}{\mathrm{d}t} = (A - I)\,H(t) + E$"
     axes.text(7.0, 3.62, equation, ha="center", va="center", fontsize=9.5, color=RED)
+    axes.text(9.0, 3.62, "as printed", ha="left", va="center", fontsize=7, color=INK)
     terms = "neighbours through $AH$  ·  decay through $-H$  ·  the encoder's $E$ as a source at every $t$"
     axes.text(7.0, 0.33, terms, ha="center", va="center", fontsize=7, color=INK)
     _box(axes, 10.5, 1.75, 1.05, "decoder\nReLU\nlinear\nsoftmax")
@@ -43,11 +44,11 @@ def draw() -> Drawing:
     for left, right in ((1.95, 2.42), (3.63, 3.93), (10.12, 10.46), (11.6, 11.92)):
         axes.annotate("", (right, 2.5), (left, 2.5), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.0})
     caption = (
-        "The encoder maps the features of each node to E without using the graph. The ODE evolves the states of all "
-        "nodes from H(0) = E to H(t₁); red lines show the exchange between neighbours. The decoder predicts the "
-        "classes from H(t₁)."
+        "The encoder maps the features of each node to E without using the graph. The ODE, here as printed, evolves "
+        "the states of all nodes from H(0) = E to H(t₁); orange lines show the exchange between neighbours. The decoder "
+        "predicts the classes from H(t₁)."
     )
-    alt = "A graph passes through an encoder, states of an ODE joined by red flow lines, and a decoder to node classes."
+    alt = "A graph passes through an encoder, states of an ODE joined by flow lines, and a decoder to node classes."
     return Drawing(figure, "Architecture", caption, alt)
 
 
