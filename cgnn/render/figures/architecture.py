@@ -45,8 +45,8 @@ def draw() -> Drawing:
         axes.annotate("", (right, 2.5), (left, 2.5), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.0})
     caption = (
         "The encoder maps the features of each node to E without using the graph. The ODE, here as printed, evolves "
-        "the states of all nodes from H(0) = E to H(t₁); orange lines show the exchange between neighbours. The decoder "
-        "predicts the classes from H(t₁)."
+        "the states of all nodes from H(0) = E to H(t₁); orange lines show the exchange between neighbours. The "
+        "decoder predicts the classes from H(t₁)."
     )
     alt = "A graph passes through an encoder, states of an ODE joined by flow lines, and a decoder to node classes."
     return Drawing(figure, "Architecture", caption, alt)
