@@ -121,5 +121,5 @@ def test_the_table_shows_protocols_and_holm_if_they_change_a_verdict(tmp_path):
         "released/search, fixed: reproduced",
         "with Holm: not reproduced",
     )
-    assert "contradicted" in first["weakest comparison"].under
+    assert "contradicted" in first["least favourable comparison"].under
     assert (second["verdict"].text, second["verdict"].under) == ("not testable here", ())

@@ -12,7 +12,7 @@ from cgnn.render.table import Cell, Row, Table
 def build(claims: Path) -> Table:
     """One row per claim: its text, verdict, the comparison that decides it, and the evidence."""
     report = json.loads(Path(claims).read_text(encoding="utf-8"))
-    columns = ("claim", "verdict", "weakest comparison", "evidence")
+    columns = ("claim", "verdict", "least favourable comparison", "evidence")
     table = []
     for claim in report["claims"]:
         cells = (Cell(claim["text"]), _verdict_cell(claim), _effect_cell(claim["effect"]), Cell(claim["evidence"]))
