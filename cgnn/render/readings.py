@@ -74,14 +74,22 @@ def _fidelity(table: Table) -> str:
 
 
 def _propagation(table: Table) -> str:
-    words = []
+    """One sentence per discrete scheme: where it differs significantly from the continuous model, by block."""
+    found: dict[str, dict[str, list[str]]] = {}
     for row, column, numbers in _cells(table):
-        if column.endswith("Δ") and not numbers["difference_low"] <= 0 <= numbers["difference_high"]:
-            dataset = column.partition(",")[0]
-            words.append(f"{row['label']} on {dataset}, {row['group'].lower()} ({signed(numbers['difference'])})")
-    if not words:
-        return "No discrete propagation differs significantly from the continuous one on any dataset."
-    return f"Significant differences from the continuous model: {'; '.join(words)}."
+        if column.endswith("Δ"):
+            blocks = found.setdefault(row["label"].partition(": ")[2], {})
+            words = blocks.setdefault(row["group"][0].lower() + row["group"][1:], [])
+            if not numbers["difference_low"] <= 0 <= numbers["difference_high"]:
+                words.append(f"{signed(numbers['difference'])} on {column.partition(',')[0]}")
+    sentences = []
+    for label, blocks in found.items():
+        differing = [f"{group}: {', '.join(words)}" for group, words in blocks.items() if words]
+        if differing:
+            sentences.append(f"With {label}, significant differences are {'; '.join(differing)}.")
+        else:
+            sentences.append(f"With {label}, no difference is significant.")
+    return " ".join(sentences)
 
 
 def _split_rules(table: Table) -> str:

@@ -18,6 +18,7 @@ from cgnn.paper.reported import load_reported
 from cgnn.render import latex, markdown
 from cgnn.render.catalogue import TABLE_FORMATS, TABLES
 from cgnn.render.products import load_tables
+from cgnn.render.readings import readings
 from cgnn.render.table import Table, write_table
 from cgnn.render.tables import (
     datasets,
@@ -215,6 +216,9 @@ def test_the_propagation_table_needs_all_models_and_shows_differences_from_the_c
     table = propagation.build(written(tmp_path, pd.concat(parts)), fidelity)
     changes = [row.cells["Cora, Δ"].text for row in table.rows]
     assert changes == ["", "−1.0 [−1.0, −1.0]", "+0.5 [+0.5, +0.5]"]  # paired by split
+    write_table(table, tmp_path / "propagation")
+    text = readings({"propagation": json.loads((tmp_path / "propagation.json").read_text())})["propagation"]
+    assert "unit Euler steps of the ODE, significant differences are random splits: −1.0 on Cora." in text
 
 
 def test_the_propagation_table_also_compares_all_models_with_the_gradient_through_the_source(tmp_path):
