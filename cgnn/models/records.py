@@ -40,7 +40,6 @@ class ModelRecord:
         options: passed to ``build``.
         profile_options: passed to ``build`` by a profile.
         baseline: published settings in the format of paper/baselines.yaml, which takes precedence.
-        relative: a related model that is not in the paper; shown in a separate block.
     """
 
     module: str
@@ -57,7 +56,6 @@ class ModelRecord:
     options: Mapping[str, Any] = field(default_factory=dict)
     profile_options: Mapping[str, Any] = field(default_factory=dict)
     baseline: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    relative: bool = False
 
     @property
     def hyperparameters(self) -> tuple[str, ...]:
@@ -78,9 +76,7 @@ class ModelRecord:
         }
 
 
-def _cgnn(
-    label: str, color: str, marker: str, switches: tuple[str, ...] = (), relative: bool = False, **options: Any
-) -> ModelRecord:
+def _cgnn(label: str, color: str, marker: str, switches: tuple[str, ...] = (), **options: Any) -> ModelRecord:
     return ModelRecord(
         "cgnn.models.cgnn_family",
         label,
@@ -92,7 +88,6 @@ def _cgnn(
         more=("beta",) if options.get("weight") else (),
         switches=("alpha", "alpha_decay", *switches),
         options=options,
-        relative=relative,
     )
 
 
@@ -162,7 +157,6 @@ RECORDS: dict[str, ModelRecord] = {
         ORANGE,
         "*",
         switches=("discrete_steps",),
-        relative=True,
         variant="discrete",
         steps="appnp",
     ),
@@ -174,11 +168,8 @@ RECORDS: dict[str, ModelRecord] = {
         "p",
         axis="layers",
         own=(OwnHyperparameter("teleport", 0.1, low=0, high=1), OwnHyperparameter("edge_dropout", 0.5, low=0, high=1)),
-        relative=True,
     ),
-    "sgc": ModelRecord(
-        "cgnn.models.sgc", "SGC", "discrete", BLACK, "8", axis="layers", unread=("hidden", "dropout"), relative=True
-    ),
+    "sgc": ModelRecord("cgnn.models.sgc", "SGC", "discrete", BLACK, "8", axis="layers", unread=("hidden", "dropout")),
 }
 
 #: Suffixes of a CGNN model's name in a method of the profiles: ``cgnn_adjoint`` is cgnn solved by dopri5_adjoint.
