@@ -12,14 +12,29 @@ from typing import Any
 import pandas as pd
 
 from cgnn.analysis.account import cost, provenance, read
+from cgnn.analysis.claims.base import Verdict
 from cgnn.files import write_text
 from cgnn.models import names
-from cgnn.paper.reported import load_reported
+from cgnn.paper.reported import CLAIMED, NOT_COMPARABLE, load_reported
+from cgnn.render.accuracy_table import SOURCES
 from cgnn.render.budget import preview_text
+from cgnn.render.catalogue import INPUTS, TABLES
 from cgnn.render.headline import headline
+from cgnn.render.plots import list_words
 from cgnn.render.products import load_claims, load_figures, load_tables
+from cgnn.render.tables import fidelity, hyperparameters
 
 PAGE = Path(__file__).parent / "page"
+#: The verdicts as the page explains them; docs/claims.md has the rules.
+VERDICTS = {
+    Verdict.REPRODUCED: "every comparison passed, or one of them if the claim needs only one.",
+    Verdict.PARTLY: "only some passed, or half or more could not be made.",
+    Verdict.DEPENDS: "protocols (preset, source of the hyperparameters and the like) for which more than half of the "
+    "comparisons could be made give different verdicts.",
+    Verdict.NOT_REPRODUCED: "none passed and at least one was contradicted, that is, the data show the opposite.",
+    Verdict.TOO_FEW_RUNS: "none passed and none was contradicted.",
+    Verdict.NOT_TESTABLE: "nothing could be compared.",
+}
 #: Columns shown for the rows of a cell; columns that are empty everywhere are left out.
 SHOWN = (
     "dataset",
@@ -44,6 +59,7 @@ SHOWN = (
     "lr",
     "weight_decay",
     "hidden",
+    "input_dropout",
     "dropout",
     "t1",
     "alpha",
@@ -53,21 +69,48 @@ SHOWN = (
     "code_fingerprint",
     "split_sha256",
 )
+#: Names of columns in dialogs and plots; others are shown with spaces for underscores.
+LABELS = {
+    **hyperparameters.SHOWN,
+    "lr": "learning rate",
+    "hidden": "hidden units",
+    "test_oracle": "best test epoch (not a valid protocol)",
+    "test_final_epoch": "test, last epoch",
+    "test_last_best_validation": "test, last epoch of best validation",
+    "objective": "validation, round one",
+    "mean": "mean validation, round two",
+}
+#: The column that a cell shows, by the file of its rows; in other files it is the accuracy.
+MEASURED = {"profiles": "seconds_per_epoch", "trials": "mean"}
+ACCURACY = "test_accuracy"
 #: Characters that must be escaped in a URL inside an attribute.
 ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%#<>&\"'"})
-TRIALS = ("dataset", "split_kind", "model", "preset", "trial", "round", "status", "objective", "mean", "replicas")
-#: Files next to the page that the page links to, and their content.
+SEARCH = ["dataset", "split_kind", "model", "preset"]
+TRIALS = (*SEARCH, "trial", "round", "status", "objective", "mean", "replicas")
+#: Orion's plots of a search, by file name.
+ORION = {
+    "parallel_coordinates": "parallel coordinates",
+    "regret": "validation error by trial",
+    "lpi": "importance of each hyperparameter",
+}
+#: Files next to the page that the page links to, and their content; {name} is the title of a table or figure.
 FILES = {
-    "runs.csv": "trainings of Tables 2 and 3 and of the residual GCN",
+    "runs.csv": "trainings of Tables 2 and 3 and of “{gcn_residual}”",
     "summary.csv": "mean and interval of each cell",
-    "sweeps.csv": "trainings of Figure 2",
-    "fidelity.csv": "trainings of the fidelity table",
+    "sweeps.csv": "trainings of “{accuracy_depth_time}”",
+    "fidelity.csv": "trainings of “{fidelity}”",
     "profiles.csv": "time and memory of training steps",
+    "bench.json": "benchmark timings of the speed tables",
     "trials.csv": "trials of the hyperparameter searches",
     "convergence.csv": "distance to the fixed point",
     "claims.json": "claims with all comparisons",
 }
-#: The tables and figures that show the evidence for a claim.
+#: What the paper itself contains, appendix included.
+OF_PAPER = {
+    "tables": {"datasets", "fixed_splits", "random_splits", "gcn_residual", "running_time", "hyperparameters"},
+    "figures": {"architecture", "accuracy_depth_time", "memory_depth_time"},
+}
+#: The tables and figures that show the evidence for a claim, and the files that its comparisons are computed from.
 TABLES_OF_CLAIM = {
     "C1": ("fixed_splits",),
     "C2": ("random_splits", "split_rules"),
@@ -91,6 +134,15 @@ FIGURES_OF_CLAIM = {
     "C11": ("speed_accuracy",),
     "C12": ("accuracy_depth_time",),
 }
+FILES_OF_CLAIM = {
+    **dict.fromkeys(("C1", "C2", "C3", "C4"), ("runs.csv",)),
+    **dict.fromkeys(("C5", "C6", "C7"), ("sweeps.csv",)),
+    **dict.fromkeys(("C8", "C9"), ("profiles.csv",)),
+    "C10": ("convergence.csv",),
+    "C11": ("bench.json",),
+    "C12": ("runs.csv", "sweeps.csv"),
+    "C13": ("fidelity.csv", "runs.csv"),
+}
 #: The colour of text and axes in our figures, which the page replaces in its dark theme.
 INK = "#333333"
 
@@ -105,21 +157,28 @@ def write_scorecard(results: Path, reported: Path, out: Path, citation: Path = P
     content = scorecard_data(results)
     runs = read(results / "runs.csv")
     preview = None if runs is None else preview_text(runs)
+    titles = {name: item["title"] for kind in ("tables", "figures") for name, item in content[kind].items()}
+    files = {name: _with_titles(what, titles) for name, what in FILES.items() if (results / name).is_file()}
     page = environment.get_template("page.html.jinja").render(
         paper=load_reported(reported).raw["paper"],
         preview=preview,
         findings=[] if preview or not content["claims"] else content["findings"],
         claims=content["claims"],
-        seen_in=_seen_in(content),
+        verdicts=VERDICTS,
+        by_protocol={claim["id"]: by_protocol(claim) for claim in (content["claims"] or {"claims": []})["claims"]},
+        complete=all(OF_PAPER[kind] <= set(content[kind]) for kind in OF_PAPER),
+        left_out=list_words(_left_out(runs)),
+        seen_in=_seen_in(content, set(files)),
         tables=content["tables"],
         figures=content["figures"],
-        files={name: what for name, what in FILES.items() if (results / name).is_file()},
+        two_rounds=content["trials"] is not None and "mean" in content["trials"]["columns"],
+        files=files,
         repository=_repository(citation, out),
         cost=cost(results),
         origin=provenance(results),
         style=(PAGE / "page.css").read_text(encoding="utf-8"),
         script=(PAGE / "page.js").read_text(encoding="utf-8"),
-        data=_for_script({"rows": content["rows"], "trials": content["trials"], "tables": content["tables"]}),
+        data=_for_script({**{name: content[name] for name in ("rows", "trials", "tables")}, "labels": LABELS}),
     )
     write_text(out, page)
     return len(page.encode())
@@ -127,34 +186,109 @@ def write_scorecard(results: Path, reported: Path, out: Path, citation: Path = P
 
 def scorecard_data(results: Path) -> dict[str, Any]:
     """The content of the page, as plain values."""
-    claims = load_claims(results)
+    files = ("runs", "sweeps", "fidelity", "profiles", "trials")
+    frames = {name: frame for name in files if (frame := read(results / f"{name}.csv")) is not None}
     return {
-        "claims": claims,
+        "claims": load_claims(results),
         "findings": headline(results),
-        "tables": load_tables(results),
+        "tables": link_cells(load_tables(results), frames),
         "figures": {
             name: {**words, **_picture(results / "figures" / f"{name}.svg")}
             for name, words in load_figures(results).items()
         },
-        "rows": {
-            name: compact(_shown(frame))
-            for name in ("runs", "sweeps", "fidelity", "profiles")
-            if (frame := read(results / f"{name}.csv")) is not None
-        },
-        "trials": _trials(results),
+        "rows": {name: compact(_shown(frame)) for name, frame in frames.items() if name != "trials"},
+        "trials": _trials(frames.get("trials"), results / "search"),
     }
 
 
-def _seen_in(content: dict[str, Any]) -> dict[str, dict[str, list[str]]]:
-    """The tables and figures of this page for each claim, and the claims for each table and figure."""
-    found: dict[str, dict[str, list[str]]] = {"claims": {}, "table": {}, "figure": {}}
+def link_cells(tables: dict[str, dict[str, Any]], frames: dict[str, pd.DataFrame]) -> dict[str, dict[str, Any]]:
+    """Add to each cell the column that it shows (``shows``), and remove the keys (``where``) of cells without rows.
+
+    ``linked`` says whether a table has cells with rows; ``files`` are the data files of a table that has none.
+    """
+    held: dict[tuple[str, ...], set[tuple[Any, ...]]] = {}  # by file and columns: the values that occur there
+    for name, table in tables.items():
+        table["linked"] = False
+        for row in table["rows"]:
+            for column, cell in zip(table["columns"], row["cells"], strict=True):
+                where, frame = cell.pop("where", None), frames.get(cell.get("file", ""))
+                if not where or frame is None:
+                    continue
+                keys = [key for key in where if key in frame.columns]
+                if (index := (cell["file"], *keys)) not in held:
+                    values = frame[keys].astype(object)
+                    held[index] = set(values.where(values.notna(), "").itertuples(index=False, name=None))
+                if tuple(where[key] for key in keys) in held[index]:
+                    shows = _column_of(name, row["label"], column, cell["file"])
+                    # A search with one round has no mean.
+                    cell |= {"where": where, "shows": shows if shows in frame.columns else "objective"}
+                    table["linked"] = True
+        inputs = (*TABLES[name].inputs, *TABLES[name].optional)
+        table["files"] = [] if table["linked"] else [INPUTS[item] for item in inputs if item in INPUTS]
+    return tables
+
+
+def _column_of(table: str, row: str, column: str, file: str) -> str:
+    """The column of the data file that a cell shows."""
+    if table == "hyperparameters" and file == "runs":
+        return next((name for name, label in hyperparameters.SHOWN.items() if label == column), ACCURACY)
+    if table == "fidelity":
+        return next((name for name, label in fidelity.SELECTIONS.items() if label == row), ACCURACY)
+    return MEASURED.get(file, ACCURACY)
+
+
+def by_protocol(claim: dict[str, Any]) -> dict[str, list[str]]:
+    """The protocols of a claim by verdict, each described by what distinguishes it; empty if there is only one.
+
+    The most frequent verdict is last and, if it has more than two protocols, counts them instead.
+    """
+    protocols = claim["protocols"] if claim["also"] else []
+    words = {
+        "preset": lambda name: f"preset {name}",
+        "hyperparameter_source": lambda name: SOURCES.get(name, name),
+        "split_kind": lambda name: f"{name} splits",
+        "reading": lambda name: name,
+    }
+    varying = [field for field in words if len({protocol[field] for protocol in protocols}) > 1]
+    found: dict[str, list[str]] = {}
+    for protocol in protocols:
+        label = ", ".join(words[field](protocol[field]) for field in varying if protocol[field]) or protocol["label"]
+        undecided = not protocol["complete"] and protocol["verdict"] != Verdict.NOT_TESTABLE
+        found.setdefault(protocol["verdict"], []).append(label + (" (mostly not run)" if undecided else ""))
+    found = dict(sorted(found.items(), key=lambda item: len(item[1])))
+    for last in list(found)[-1:]:
+        if (count := len(found[last])) > 2:
+            found[last] = [f"{'the other' if len(found) > 1 else 'all'} {count} protocols"]
+    return found
+
+
+def _left_out(runs: pd.DataFrame | None) -> list[str]:
+    """The paper's datasets without any run, or with runs on part of the labels only."""
+    held = set() if runs is None else set(runs["dataset"])
+    partial = {NOT_COMPARABLE[name] for name in held if name in NOT_COMPARABLE}
+    missing = [name for name in CLAIMED if name not in NOT_COMPARABLE and name not in held]
+    return [f"the full labels of {names.dataset(name)}" if name in partial else names.dataset(name) for name in missing]
+
+
+def _with_titles(text: str, titles: dict[str, str]) -> str:
+    return re.sub(r"{(\w+)}", lambda name: titles.get(name[1], name[1].replace("_", " ")), text)
+
+
+def _seen_in(content: dict[str, Any], files: set[str]) -> dict[str, dict[str, list[str]]]:
+    """The tables, figures and files of this page for each claim, and the claims for each table and figure."""
+    found: dict[str, dict[str, list[str]]] = {"claims": {}, "files": {}, "table": {}, "figure": {}}
     for claim in (content["claims"] or {"claims": []})["claims"]:
-        number = re.match(r"C\d+", claim["id"])
+        match = re.match(r"C\d+", claim["id"])
+        number = match[0] if match else ""
         for kind, places in (("table", TABLES_OF_CLAIM), ("figure", FIGURES_OF_CLAIM)):
-            for name in places.get(number[0] if number else "", ()):
+            for name in places.get(number, ()):
                 if name in content[f"{kind}s"]:
                     found["claims"].setdefault(claim["id"], []).append(f"{kind}-{name}")
                     found[kind].setdefault(name, []).append(claim["id"])
+        needed = FILES_OF_CLAIM.get(number, ())
+        # The profiles replace a benchmark that was not run.
+        needed = ("profiles.csv",) if needed == ("bench.json",) and "bench.json" not in files else needed
+        found["files"][claim["id"]] = [name for name in needed if name in files]
     return found
 
 
@@ -184,8 +318,8 @@ def compact(frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _trials(results: Path) -> dict[str, Any] | None:
-    frame = read(results / "trials.csv")
+def _trials(frame: pd.DataFrame | None, folder: Path) -> dict[str, Any] | None:
+    """The trials, and the winner and Orion's plots of each search."""
     if frame is None or frame.empty:
         return None
     parameters = [column for column in frame.columns if column not in (*TRIALS, "seconds", "id")]
@@ -195,7 +329,20 @@ def _trials(results: Path) -> dict[str, Any] | None:
     labels = {name: names.model(name) for name in frame["model"].unique()} | {
         name: names.dataset(name) for name in frame["dataset"].unique()
     }
-    return {**table, "parameters": numeric, "labels": labels}
+    searches = {}
+    for keys, trials in frame.groupby(SEARCH, sort=False):
+        plots = folder.joinpath(*map(str, keys), "plots")
+        found = {name: label for name, label in ORION.items() if (plots / f"{name}.html").is_file()}
+        searches[" · ".join(map(str, keys))] = {"winner": winner_of(trials), "plots": found}
+    return {**table, "parameters": numeric, "labels": labels, "searches": searches}
+
+
+def winner_of(trials: pd.DataFrame) -> int | None:
+    """The trial with the highest mean in round two, or the highest objective if there was no round two."""
+    finalists = "mean" in trials.columns and trials["mean"].notna().any()
+    column = "mean" if finalists else "objective"
+    ranked = trials[trials[column].notna()].sort_values([column, "trial"], ascending=[False, True])
+    return int(ranked["trial"].iloc[0]) if len(ranked) else None
 
 
 def _plain(value: Any) -> Any:

@@ -5,12 +5,15 @@ import gzip
 import json
 import re
 import shutil
+from contextlib import contextmanager
 
 import pandas as pd
 import pytest
 import synthetic_results as synthetic
 
 from cgnn.__main__ import main
+from cgnn.analysis.claims.base import Verdict
+from cgnn.render.scorecard import VERDICTS, _left_out, by_protocol, winner_of
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
@@ -26,9 +29,33 @@ def write_scorecard(results):
     return page
 
 
+NOT_RUN = {"dataset": "citeseer", "model": "gat", "split_kind": "fixed", "hyperparameter_source": "published"}
+SEARCH = {"dataset": "cora", "split_kind": "fixed", "model": "cgnn", "preset": "released"}
+PLOTS = ("parallel_coordinates", "regret")
+
+
+def chosen(frame, keys):
+    return (frame[list(keys)] == pd.Series(keys)).all(axis="columns")
+
+
 @pytest.fixture(scope="session")
-def page(finished):
-    return write_scorecard(finished)
+def page(finished, tmp_path_factory):
+    """The page of a tree with a cell that was not run, a search that round two decided, and two of Orion's plots."""
+    tree = shutil.copytree(finished, tmp_path_factory.mktemp("page") / "results")
+    runs = pd.read_csv(tree / "runs.csv")
+    runs[~chosen(runs, NOT_RUN)].to_csv(tree / "runs.csv", index=False)
+    common = ["--results", str(tree), "--reported", str(synthetic.REPORTED)]
+    assert main(["summarise", "--runs", str(tree / "runs.csv"), "--out", str(tree / "summary.csv")]) in (0, None)
+    assert main(["table", "fixed_splits", *common, "--out", str(tree / "tables" / "fixed_splits")]) in (0, None)
+    trials = pd.read_csv(tree / "trials.csv")
+    worst, second = trials[chosen(trials, SEARCH) & trials["mean"].notna()].nsmallest(2, "objective").index
+    trials.loc[[worst, second], "mean"] = 99.0
+    trials.to_csv(tree / "trials.csv", index=False)
+    for name in PLOTS:
+        path = tree.joinpath("search", *SEARCH.values(), "plots", f"{name}.html")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a plot")
+    return write_scorecard(tree)
 
 
 def test_the_page_is_one_file_that_loads_no_other(page):
@@ -62,6 +89,105 @@ def test_claims_link_to_tables_and_figures_and_back(page):
     assert 'href="#figure-accuracy_depth_time"' in claim
     figure = text[text.index('id="figure-accuracy_depth_time"') :]
     assert 'href="#C5"' in figure[: figure.index("</figure>")]
+
+
+def part_of(page, identifier, end):
+    """The page from the element with this id to the next ``end``."""
+    text = page.read_text()
+    text = text[text.index(f'id="{identifier}"') :]
+    return text[: text.index(end)]
+
+
+def test_the_page_says_what_cgnn_is_and_claims_no_dataset_that_was_not_run(page):
+    lead = re.search(r'<p class="lead">(.*?)</p>', page.read_text())[1]
+    assert lead.startswith("CGNN replaces the layers of a graph neural network with an ODE")
+    assert "(without Pubmed and NELL)" in lead
+
+
+def test_the_page_says_that_nell_has_part_of_its_labels():
+    assert _left_out(pd.DataFrame({"dataset": ["cora", "nell_partial"]})) == [
+        "Citeseer",
+        "Pubmed",
+        "the full labels of NELL",
+    ]
+    assert _left_out(pd.DataFrame({"dataset": ["cora", "citeseer", "pubmed", "nell"]})) == []
+
+
+def test_the_page_explains_every_verdict(page):
+    assert set(VERDICTS) == set(Verdict)
+    terms = part_of(page, "findings", "</section>")
+    assert all(f"<b>{verdict}</b>: " in terms for verdict in Verdict)
+
+
+def test_the_verdict_of_each_protocol_is_visible_without_opening_the_claim(page):
+    for claim in json.loads((page.parent / "claims.json").read_text())["claims"]:
+        closed = part_of(page, claim["id"], "<details>")
+        assert ('class="protocols"' in closed) == bool(claim["also"])
+        verdicts = set(re.findall(r"<b>([\w ]+)</b> with", closed))
+        assert {verdict.lower() for verdict in verdicts} == set(claim["also"].values())
+
+
+def test_protocols_are_described_by_what_distinguishes_them():
+    def protocol(source, verdict, complete=True, preset="released"):
+        names = {"label": "", "preset": preset, "hyperparameter_source": source, "split_kind": "fixed", "reading": ""}
+        return {**names, "verdict": verdict, "complete": complete}
+
+    two = [protocol("search", "reproduced"), protocol("published", "partly", complete=False)]
+    assert by_protocol({"also": {"a": "b"}, "protocols": two}) == {
+        "reproduced": ["hyperparameters of our search"],
+        "partly": ["published hyperparameters (mostly not run)"],
+    }
+    four = [protocol("search", "not reproduced", preset="paper"), *(protocol("published", "reproduced"),) * 3]
+    assert by_protocol({"also": {"a": "b"}, "protocols": four}) == {
+        "not reproduced": ["preset paper, hyperparameters of our search"],
+        "reproduced": ["the other 3 protocols"],
+    }
+    assert by_protocol({"also": {}, "protocols": two[:1]}) == {}
+
+
+def test_every_claim_links_to_the_files_behind_it(page):
+    expected = {
+        **dict.fromkeys(("C1", "C2", "C3", "C4"), "runs.csv"),
+        **dict.fromkeys(("C5", "C6", "C7"), "sweeps.csv"),
+        **dict.fromkeys(("C8", "C9"), "profiles.csv"),
+        **{"C10": "convergence.csv", "C11": "bench.json", "C12": "runs.csv sweeps.csv"},
+        **dict.fromkeys(("C13a", "C13b"), "fidelity.csv runs.csv"),
+    }
+    for identifier, files in expected.items():
+        assert re.findall(r'href="([^"#]+)"', part_of(page, identifier, "</article>")) == files.split()
+
+
+def test_a_claim_links_to_no_file_that_does_not_exist(page, tmp_path):
+    tree = shutil.copytree(page.parent, tmp_path / "results")
+    for name in ("bench.json", "convergence.csv"):
+        (tree / name).unlink()
+    changed = write_scorecard(tree)
+    assert "bench.json" not in changed.read_text()
+    assert 'data: <a href="profiles.csv">' in part_of(changed, "C11", "</article>")
+    assert "data:" not in part_of(changed, "C10", "</article>")
+
+
+def test_a_table_mentions_underlined_cells_only_if_it_has_some(page):
+    for name in (path.stem for path in (page.parent / "tables").glob("*.json")):
+        if name != "claims" and f'id="table-{name}"' in page.read_text():
+            table = part_of(page, f"table-{name}", "</details>")
+            assert ("Underlined cells open the rows behind them." in table) == ('class="cell"' in table), name
+    assert 'Data: <a href="bench.json">' in part_of(page, "table-speed", "</details>")
+
+
+def test_files_are_described_by_titles_of_the_page(page):
+    files, text = part_of(page, "files", "</section>"), page.read_text()
+    titles = re.findall("“(.+?)”", files)
+    assert len(titles) == 3
+    assert all(f"<summary>{title}</summary>" in text or f"<b>{title}.</b>" in text for title in titles)
+
+
+@pytest.mark.parametrize(
+    ("mean", "winner"), [([None, 70.0, 71.0], 2), ([None, 71.0, 71.0], 1), ([None, None, None], 0), (None, 0)]
+)
+def test_round_two_decides_a_search(mean, winner):
+    trials = pd.DataFrame({"trial": [0, 1, 2], "objective": [90.0, 80.0, 80.0]})
+    assert winner_of(trials if mean is None else trials.assign(mean=mean)) == winner
 
 
 def test_the_page_can_be_written_from_an_almost_empty_results_tree(tmp_path):
@@ -167,8 +293,14 @@ def test_a_click_on_a_cell_shows_exactly_its_rows(browser, page):
     lines = browser.find_elements("css selector", "#rows-table tbody tr")
     assert len(lines) == table["rows"][row]["cells"][0]["numbers"]["n"]
     heads = [head.text for head in browser.find_elements("css selector", "#rows-table th")]
-    values = [float(line.find_elements("tag name", "td")[heads.index("test accuracy")].text) for line in lines]
-    assert sum(values) / len(values) == pytest.approx(table["rows"][row]["cells"][0]["numbers"]["value"], abs=0.01)
+    values = [line.find_elements("tag name", "td")[heads.index("test accuracy")].text for line in lines]
+    assert all(re.fullmatch(r"\d+\.\d", value) for value in values)
+    numbers = table["rows"][row]["cells"][0]["numbers"]
+    assert sum(map(float, values)) / len(values) == pytest.approx(numbers["value"], abs=0.01)
+    summary = f"test accuracy: mean {numbers['value']:.1f}, standard deviation {numbers['std']:.1f}"
+    assert browser.find_element("css selector", "#rows-strip p").text == summary
+    note = browser.find_element("id", "rows-note").text
+    assert "model = cgnn" in note and "variant" not in note  # the variant is empty
     browser.find_element("css selector", "#rows form button").click()
     assert not shown(browser, "#rows")
 
@@ -179,9 +311,60 @@ def test_columns_that_vary_come_first_and_constant_ones_are_in_one_list(browser)
     heads = [head.text for head in browser.find_elements("css selector", "#rows-table th")]
     assert heads[:2] == ["replica", "test accuracy"]
     assert "dataset" not in heads and "model" not in heads
+    assert "best test epoch (not a valid protocol)" in heads and "test, last epoch" in heads
     browser.find_element("css selector", "#rows-same summary").click()
     assert {"dataset", "model"} <= {item.text for item in shown(browser, "#rows-same dt")}
     browser.execute_script("document.querySelector('#rows').close()")
+
+
+def open_cell(browser, table, column, row=0):
+    """Open a selectable cell of this column and return the head and the first line of the dialog's table."""
+    script = """
+        const [table, column, row] = arguments;
+        const heads = [...document.querySelectorAll(`#table-${table} thead th`)].map((head) => head.textContent);
+        const cells = `.cell[data-table="${table}"][data-column="${heads.indexOf(column) - 1}"]`;
+        document.querySelectorAll(cells)[row].click();
+        const line = (part) =>
+          [...document.querySelector(`#rows-table ${part} tr`).children].map((cell) => cell.textContent);
+        const found = [line("thead"), line("tbody"), document.querySelector("#rows-title").textContent];
+        document.querySelector("#rows").close();
+        return found;
+        """
+    return browser.execute_script(script, table, column, row)
+
+
+@pytest.mark.parametrize(("column", "name"), [("lr", "learning rate"), ("input dropout",) * 2, ("t₁", "t₁")])
+def test_a_hyperparameter_is_the_first_column_of_its_dialog(browser, column, name):
+    heads, values, title = open_cell(browser, "hyperparameters", column)
+    assert heads[0] == name
+    shown = float(title.rpartition(": ")[2].replace("−", "-"))
+    assert float(values[0]) == pytest.approx(shown, rel=0.01)
+
+
+def test_the_validation_of_a_search_opens_its_trials_with_the_winner_first(browser):
+    heads, values, title = open_cell(browser, "hyperparameters", "validation")
+    assert values[heads.index("mean validation, round two")] == title.rpartition(": ")[2]
+
+
+def test_a_cell_of_another_epoch_shows_the_accuracy_at_that_epoch(browser, page):
+    table = json.loads((page.parent / "tables" / "fidelity.json").read_text())
+    row = max(i for i, row in enumerate(table["rows"]) if row["label"] == "last epoch")
+    cell = browser.find_element("css selector", f'.cell[data-table="fidelity"][data-row="{row}"]')
+    browser.execute_script("arguments[0].click()", cell)
+    mean = table["rows"][row]["cells"][0]["numbers"]["value"]
+    assert browser.find_element("css selector", "#rows-strip p").text.startswith(f"test, last epoch: mean {mean:.1f}")
+    browser.execute_script("document.querySelector('#rows').close()")
+
+
+def test_a_cell_that_was_not_run_cannot_be_selected(browser):
+    missing = browser.find_elements("xpath", "//td[contains(., 'not run')]")
+    assert missing and not any(cell.find_elements("tag name", "button") for cell in missing)
+
+
+def test_selectable_cells_are_underlined(browser):
+    cell = browser.find_element("css selector", ".cell > span")
+    assert "underline" in cell.value_of_css_property("text-decoration-line")
+    assert cell.value_of_css_property("text-decoration-style") == "dotted"
 
 
 def test_a_cell_can_be_opened_and_closed_with_the_keyboard(browser):
@@ -208,17 +391,19 @@ def test_the_keyboard_moves_between_the_trials_of_a_search(browser):
     assert after.startswith("Trial ") and after != before
 
 
-def test_an_opened_claim_has_the_full_width_and_is_not_cut_off(browser):
+@pytest.mark.parametrize("claim", ["C1", "C4", "C13b"])
+def test_an_opened_claim_has_the_full_width_and_is_not_cut_off(browser, claim):
     measured = browser.execute_script(
         """
-        const claim = document.querySelector("#C1"), before = claim.clientWidth;
+        const claim = document.getElementById(arguments[0]), before = claim.clientWidth;
         claim.querySelector("details").open = true;
         const scroll = claim.querySelector(".scroll");
         const found = [before, claim.clientWidth, document.querySelector(".claims").clientWidth, scroll.scrollWidth,
                        scroll.clientWidth];
         claim.querySelector("details").open = false;
         return found;
-        """
+        """,
+        claim,
     )
     before, width, available, needed, given = measured
     assert before < width and available - width < 10
@@ -252,20 +437,55 @@ def test_no_text_is_smaller_than_13_pixels(browser):
 
 def test_learning_rates_have_a_log_axis(browser):
     set_value(browser, "#search-parameter", "lr", "change")
-    assert "lr (log axis)" in browser.find_element("id", "search-scatter").text
+    plot = browser.find_element("id", "search-scatter").text
+    assert "learning rate (log axis)" in plot and "validation accuracy in round one (%)" in plot
 
 
-def test_cells_of_every_table_show_rows(browser):
+def test_hyperparameters_have_readable_names_in_the_search_plots(browser):
+    options = [option.text for option in browser.find_elements("css selector", "#search-parameter option")]
+    assert options == ["learning rate", "t₁", "α", "γ"]
+    assert "learning rate" in browser.find_element("id", "search-parallel").text
+    assert "t₁ " in browser.find_element("id", "search-trial").text
+
+
+@pytest.mark.parametrize("share", [100, 5])
+def test_the_winner_of_round_two_is_marked_in_both_plots(browser, page, share):
+    set_value(browser, "#search-name", " · ".join(SEARCH.values()), "change")
+    set_value(browser, "#search-share", share, "input")
+    trials = pd.read_csv(page.parent / "trials.csv")
+    winner = trials[chosen(trials, SEARCH) & (trials["mean"] == 99.0)]["trial"].min()
+    for plot in ("#search-scatter circle", "#search-parallel path"):
+        best = browser.find_elements("css selector", f"{plot}.best")
+        assert [node.get_attribute("data-trial") for node in best] == [str(winner)]
+    assert browser.find_element("id", "search-trial").text.startswith(f"Trial {winner} (winner)")
+    orange = browser.execute_script(
+        "return ['#search-scatter .best', '#search-parallel .best'].map((name) => document.querySelector(name))"
+        ".map((node) => getComputedStyle(node)[node.tagName === 'path' ? 'stroke' : 'fill'])"
+    )
+    assert orange == ["rgb(213, 94, 0)"] * 2
+    set_value(browser, "#search-share", 100, "input")
+
+
+def test_only_existing_plots_of_orion_are_linked(browser, page):
+    def links():
+        return [link.get_attribute("href") for link in browser.find_elements("css selector", "#search-orion a")]
+
+    set_value(browser, "#search-name", " · ".join(SEARCH.values()), "change")
+    folder = page.parent.joinpath("search", *SEARCH.values(), "plots")
+    assert links() == [(folder / f"{name}.html").as_uri() for name in PLOTS]
+    set_value(browser, "#search-name", " · ".join((SEARCH | {"model": "gcn"}).values()), "change")
+    assert links() == [] and not shown(browser, "#search-orion")
+    set_value(browser, "#search-name", " · ".join(SEARCH.values()), "change")
+
+
+def test_every_selectable_cell_shows_rows(browser):
     empty = browser.execute_script(
         """
         const bad = [];
-        const all = [...document.querySelectorAll(".cell")];
-        const first = all.filter((cell, i) => i === 0 || cell.dataset.table !== all[i - 1].dataset.table);
-        for (const button of [...first, ...all.filter((_, i) => i % 25 === 0)]) {
+        for (const button of document.querySelectorAll(".cell")) {
           button.click();
           const found = document.querySelectorAll("#rows-table tbody tr").length;
-          const missing = button.querySelector(".missing");
-          if (!found && !missing) bad.push(Object.values(button.dataset).join(" "));
+          if (!found) bad.push(Object.values(button.dataset).join(" "));
           document.querySelector("#rows").close();
         }
         return bad;
@@ -299,20 +519,74 @@ def test_the_theme_follows_the_system_and_the_button(browser):
     browser.execute_script("window.scrollTo({top: 0, behavior: 'instant'})")
     browser.find_element("id", "theme").click()
     assert background() == light
+    # Scrollbars and sliders follow the page, not the system.
+    assert browser.execute_script("return getComputedStyle(document.documentElement).colorScheme") == "light"
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@contextmanager
+def window(browser, width):
+    """A window of this width; below 600 pixels, the screen of a phone."""
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    wait(browser, lambda: browser.execute_script("return window.innerWidth") == width, f"no window {width} wide")
+    yield
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280, 1920])
 def test_the_page_never_scrolls_horizontally(browser, width):
-    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    wait(browser, lambda: browser.execute_script("return window.innerWidth") == width, f"no window {width} wide")
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    with window(browser, width):
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_an_enlarged_figure_is_larger_than_in_the_page(browser, width):
+    with window(browser, width):
+        sizes = browser.execute_script(
+            """
+            const enlarged = document.querySelector("#enlarged"), wide = (image) => image.getBoundingClientRect().width;
+            return [...document.querySelectorAll(".picture")].map((picture) => {
+              picture.click();
+              const found = [wide(picture.querySelector("img")), wide(enlarged.querySelector("img"))];
+              enlarged.close();
+              return found;
+            });
+            """
+        )
+    assert sizes and all(large > 1.2 * small for small, large in sizes)
+
+
+def test_row_labels_stay_in_view_and_accuracies_on_one_line_on_a_phone(browser):
+    with window(browser, 390):
+        moved, heights = browser.execute_script(
+            """
+            const table = document.querySelector("#table-fixed_splits");
+            table.open = true;
+            const scroll = table.querySelector(".scroll"), label = table.querySelector("tbody th[scope=row]");
+            const before = label.getBoundingClientRect().left;
+            scroll.scrollLeft = 200;
+            const moved = [scroll.scrollLeft, label.getBoundingClientRect().left - before];
+            scroll.scrollLeft = 0;
+            const cells = [...table.querySelectorAll("td span:not(.missing)")];
+            return [moved, [...new Set(cells.map((cell) => cell.getClientRects().length))]];
+            """
+        )
+    assert moved[0] > 50 and abs(moved[1]) < 20
+    assert heights == [1]
+
+
+def test_heading_and_navigation_start_at_the_same_place_and_the_button_is_round(browser):
+    script = "return arguments[0].map((name) => document.querySelector(name).getBoundingClientRect().toJSON())"
+    for width in (390, 1280):
+        with window(browser, width):
+            heading, link, button = browser.execute_script(script, ["h1", "nav a", "#theme"])
+        assert heading["left"] == pytest.approx(link["left"], abs=0.5)
+        assert button["width"] == pytest.approx(button["height"], abs=0.5)
 
 
 def test_figures_change_their_text_color_with_the_theme(page, browser):
-    """The page replaces the text color of the figures and no other color."""
+    """Every figure has text in the one color that the page replaces; it replaces no other color."""
     light, dark, again = browser.execute_script(
         """
         const read = () => [...document.querySelectorAll(".picture.themed img")].map((image) => image.src);
@@ -323,10 +597,19 @@ def test_figures_change_their_text_color_with_the_theme(page, browser):
         return [light, dark, read()];
         """
     )
-    themed = [path for path in (page.parent / "figures").glob("*.svg") if "#333333" in path.read_text()]
-    assert light == again and len(light) == len(themed)
+    assert light == again and len(light) == len(list((page.parent / "figures").glob("*.svg")))
+    assert all("%23333333" in source for source in light)
     assert all("%23333333" not in source for source in dark)
     assert [source.replace("%23333333", "%23d9dde0") for source in light] == dark
+
+
+def test_the_theme_does_not_wait_for_the_data(browser, page):
+    never = {"source": "Response.prototype.text = () => new Promise(() => {})"}
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", never)
+    browser.get(page.as_uri())
+    assert browser.execute_script("return document.documentElement.dataset.theme") == "light"
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    browser.get(page.as_uri())
 
 
 def test_no_test_above_caused_a_console_message(browser):

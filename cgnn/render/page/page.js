@@ -2,9 +2,6 @@
 (async () => {
   const find = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const packed = Uint8Array.from(atob(find("#data").textContent), (sign) => sign.charCodeAt(0));
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const data = JSON.parse(await new Response(unpacked).text());
   const make = (tag, attributes = {}, text = "") => {
     const svg = ["svg", "line", "circle", "path", "text", "g", "title"].includes(tag);
     const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
@@ -15,6 +12,7 @@
   const number = (value) => value === null || value === undefined ? "–"
     : typeof value !== "number" ? String(value)
     : Number.isInteger(value) ? String(value) : Math.abs(value) < 0.01 ? value.toExponential(2) : String(+value.toPrecision(4));
+  const percent = (value) => typeof value === "number" ? value.toFixed(1) : number(value);
 
   // ---- light and dark: the system's choice until the reader makes one ----
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -32,7 +30,12 @@
     chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
     theme();
   });
-  theme();
+  theme();  // before the page waits for its data, so that it never appears in the wrong theme
+
+  const packed = Uint8Array.from(atob(find("#data").textContent), (sign) => sign.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const data = JSON.parse(await new Response(unpacked).text());
+  const label = (name) => data.labels[name] ?? name.replaceAll("_", " ");
 
   // ---- claims ----
   let verdict = "";
@@ -69,7 +72,9 @@
   window.addEventListener("hashchange", openTarget);
   openTarget();
 
-  // ---- a cell's rows: what varies between them first, what is the same in all of them below ----
+  // ---- a cell's rows: what the cell shows and what varies first, what is the same in all of them below ----
+  const ACCURACIES = ["test_accuracy", "validation_accuracy", "test_final_epoch", "test_last_best_validation", "test_oracle",
+    "objective", "mean"];
   const rowsBehind = (cell) => {
     const source = cell.file === "trials" ? data.trials : data.rows[cell.file];
     if (!source) return { columns: [], rows: [] };
@@ -78,18 +83,19 @@
     const same = (a, b) => a === b || (a === null && b === "") || (typeof b === "number" && Number(a) === b);
     return { columns: source.columns, rows: source.rows.filter((row) => keys.every(([i, value]) => same(row[i], value))) };
   };
-  const strip = (values) => {
+  const strip = (name, values) => {
     const width = Math.max(260, find("#rows-strip").clientWidth), edge = 24;  // as wide as it is shown
-    const svg = make("svg", { viewBox: `0 0 ${width} 56`, height: 56, role: "img", "aria-label": "test accuracies of the rows" });
+    const svg = make("svg", { viewBox: `0 0 ${width} 56`, height: 56, role: "img", "aria-label": `${label(name)} of the rows` });
     const low = Math.min(...values), high = Math.max(...values), wide = high - low || 1;
     const place = (value) => edge + (width - 2 * edge) * (value - low) / wide;
     svg.append(make("line", { x1: edge, x2: width - edge, y1: 20, y2: 20, stroke: "currentColor", opacity: .3 }));
     for (const value of values) svg.append(make("circle", { cx: place(value), cy: 20, r: 5, fill: "var(--link)", opacity: .65 }));
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     svg.append(make("line", { x1: place(mean), x2: place(mean), y1: 6, y2: 34, stroke: "var(--accent)", "stroke-width": 2 }));
-    for (const [value, text] of [[low, number(low)], [mean, `mean ${mean.toFixed(1)}`], [high, number(high)]])
-      svg.append(make("text", { x: place(value), y: 50, "text-anchor": "middle", "font-size": 13, fill: "currentColor" }, text));
-    return svg;
+    for (const value of new Set([low, high]))
+      svg.append(make("text", { x: place(value), y: 50, "text-anchor": "middle", "font-size": 13, fill: "currentColor" }, percent(value)));
+    const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
+    return [make("p", {}, `${label(name)}: mean ${percent(mean)}, standard deviation ${percent(deviation)}`), svg];
   };
   const dialog = find("#rows");
   const openCell = (button) => {
@@ -97,20 +103,26 @@
     const row = table.rows[+button.dataset.row], cell = row.cells[+button.dataset.column];
     const { columns, rows } = rowsBehind(cell);
     find("#rows-title").textContent = `${row.label}, ${table.columns[+button.dataset.column]}: ${cell.text}`;
-    find("#rows-note").textContent = `${rows.length} ${rows.length === 1 ? "row" : "rows"} of ${cell.file}.csv with `
-      + Object.entries(cell.where).map(([name, value]) => `${name} = ${value}`).join(", ");
+    find("#rows-note").replaceChildren(`${rows.length} ${rows.length === 1 ? "row" : "rows"} of `,
+      make("a", { href: `${cell.file}.csv` }, `${cell.file}.csv`), " with " + Object.entries(cell.where)
+        .filter(([, value]) => value !== "").map(([name, value]) => `${name} = ${value}`).join(", "));
     const used = columns.map((_, i) => i).filter((i) => rows.some((r) => r[i] !== null && r[i] !== ""));
-    const varies = (i) => rows.length === 1 || rows.some((r) => r[i] !== rows[0][i]);
-    const first = ["replica", "split", "test_accuracy", "validation_accuracy", "status"];
+    const varies = (i) => rows.length === 1 || columns[i] === cell.shows || rows.some((r) => r[i] !== rows[0][i]);
+    const accuracy = ACCURACIES.includes(cell.shows);
+    const names = ["replica", "split", "trial"];
+    const first = [...(accuracy ? [...names, cell.shows] : [cell.shows, ...names]), "test_accuracy", "validation_accuracy", "status"];
     const rank = (i) => first.includes(columns[i]) ? first.indexOf(columns[i]) : first.length;
     const varying = used.filter(varies).sort((a, b) => rank(a) - rank(b)), same = used.filter((i) => !varies(i));
-    const accuracy = columns.indexOf("test_accuracy");
-    const values = accuracy < 0 ? [] : rows.map((r) => r[accuracy]).filter((value) => typeof value === "number");
+    const shows = columns.indexOf(cell.shows);
+    // The rows of a training's cell are its sample; those of a search are candidates, the best first.
+    const values = accuracy && cell.file !== "trials" ? rows.map((r) => r[shows]).filter((value) => typeof value === "number") : [];
+    if (cell.file === "trials") rows.sort((a, b) => (b[shows] ?? 0) - (a[shows] ?? 0));
+    const text = (r, i) => ACCURACIES.includes(columns[i]) ? percent(r[i]) : number(r[i]);
     const view = make("table", { class: "plain" }), head = make("tr"), body = make("tbody");
-    for (const i of varying) head.append(make("th", {}, columns[i].replaceAll("_", " ")));
+    for (const i of varying) head.append(make("th", {}, label(columns[i])));
     for (const r of rows) {
       const line = make("tr");
-      for (const i of varying) line.append(make("td", {}, number(r[i])));
+      for (const i of varying) line.append(make("td", {}, text(r, i)));
       body.append(line);
     }
     const top = make("thead");
@@ -122,10 +134,10 @@
     constant.hidden = !same.length;
     find("summary", constant).textContent = `${same.length} values that are the same in all ${rows.length} rows`;
     find("dl", constant).replaceChildren(...same.flatMap((i) =>
-      [make("dt", {}, columns[i].replaceAll("_", " ")), make("dd", {}, number(rows[0][i]))]));
+      [make("dt", {}, label(columns[i])), make("dd", {}, text(rows[0], i))]));
     dialog.showModal();
     // Only an open dialog has a width to draw for.
-    find("#rows-strip").replaceChildren(...(values.length > 1 ? [strip(values)] : []));
+    find("#rows-strip").replaceChildren(...(values.length > 1 ? strip(cell.shows, values) : []));
   };
   document.addEventListener("click", (event) => {
     const cell = event.target.closest(".cell");
@@ -157,10 +169,11 @@
   const keyOf = (row) => ["dataset", "split_kind", "model", "preset"].map((name) => row[column(name)]).join(" · ");
   const searches = Map.groupBy ? Map.groupBy(trials.rows, keyOf)
     : trials.rows.reduce((map, row) => map.set(keyOf(row), [...(map.get(keyOf(row)) ?? []), row]), new Map());
+  const isWinner = (row) => row[column("trial")] === trials.searches[keyOf(row)].winner;
   const nameBox = find("#search-name"), parameterBox = find("#search-parameter"), share = find("#search-share");
   for (const key of searches.keys()) {
-    const label = key.split(" · ").map((part) => trials.labels[part] ?? part).join(", ");
-    nameBox.append(make("option", { value: key }, label));
+    const words = key.split(" · ").map((part) => trials.labels[part] ?? part).join(", ");
+    nameBox.append(make("option", { value: key }, words));
   }
   const preferred = [...searches.keys()].find((key) => / · cgnn · /.test(key));
   if (preferred) nameBox.value = preferred;
@@ -190,22 +203,26 @@
     const width = Math.max(280, Math.round(find(id).clientWidth)), height = 330;
     return { svg: make("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img" }), width, height };
   };
+  // The winner first, so that every share of the trials includes it, then the others by validation accuracy.
   const chosenRows = () => {
     const rows = searches.get(nameBox.value).filter((row) => typeof row[objective] === "number");
-    const ranked = [...rows].sort((a, b) => b[objective] - a[objective]);
+    const ranked = [...rows].sort((a, b) => isWinner(b) - isWinner(a) || b[objective] - a[objective]);
     return ranked.slice(0, Math.max(1, Math.round(ranked.length * share.value / 100)));
   };
   const parametersOf = (rows) => trials.parameters.filter((name) => {
     const values = new Set(rows.map((row) => row[column(name)]));
     return values.size > 1 && ![...values].some((value) => value === null);
   });
+  const two = column("mean") >= 0;
+  const found = (row) => `validation ${percent(row[objective])} %` + (two ? " in round one" : "")
+    + (two && row[column("mean")] !== null ? `, mean ${percent(row[column("mean")])} % in round two` : "");
   let current = null;
   const show = (row) => {
     current = row;
     for (const mark of all("#search .on")) mark.classList.remove("on");
     for (const mark of all(`#search [data-trial="${row[column("trial")]}"]`)) mark.classList.add("on");
-    const settings = parametersOf(chosenRows()).map((name) => `${name} ${number(row[column(name)])}`).join(", ");
-    find("#search-trial").textContent = `Trial ${row[column("trial")]}: validation ${number(row[objective])} %; ${settings}`;
+    const settings = parametersOf(chosenRows()).map((name) => `${label(name)} ${number(row[column(name)])}`).join(", ");
+    find("#search-trial").textContent = `Trial ${row[column("trial")]}${isWinner(row) ? " (winner)" : ""}: ${found(row)}; ${settings}`;
   };
   find("#search-scatter").addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -214,27 +231,30 @@
     const i = column(parameterBox.value), ordered = chosenRows().sort((a, b) => a[i] - b[i]);
     show(ordered[Math.min(ordered.length - 1, Math.max(0, ordered.indexOf(current) + step))]);
   });
-  const mark = (node, row, best) => {
+  const mark = (node, row) => {
     node.setAttribute("data-trial", row[column("trial")]);
-    if (row === best) node.classList.add("best");
+    if (isWinner(row)) node.classList.add("best");
     for (const event of ["mouseenter", "click"]) node.addEventListener(event, () => show(row));
-    node.append(make("title", {}, `trial ${row[column("trial")]}: ${number(row[objective])} %`));
+    node.append(make("title", {}, `trial ${row[column("trial")]}: ${found(row)}`));
     return node;
   };
   const scatter = (rows) => {
     const name = parameterBox.value, i = column(name), { svg, width, height } = canvas("#search-scatter");
-    const bottom = height - 48, left = 52;
+    const bottom = height - 48, left = 68, middle = bottom / 2;
     const x = axisOf(name, rows.map((row) => row[i]), left + 14, width - 18);
     const y = axisOf("objective", rows.map((row) => row[objective]), bottom - 12, 18);
     svg.append(make("line", { x1: left, x2: width - 6, y1: bottom, y2: bottom, class: "axis" }),
       make("line", { x1: left, x2: left, y1: 8, y2: bottom, class: "axis" }));
     for (const tick of y.ticks) svg.append(make("line", { x1: left, x2: width - 6, y1: y.place(tick), y2: y.place(tick), class: "grid" }),
       make("text", { x: left - 6, y: y.place(tick) + 4, "text-anchor": "end" }, tickText(tick)));
-    for (const tick of x.ticks) svg.append(make("line", { x1: x.place(tick), x2: x.place(tick), y1: bottom, y2: bottom + 5, class: "axis" }),
+    const apart = x.ticks.filter((tick, k) => !k || x.place(tick) - x.place(x.ticks[k - 1]) > 38);  // labels that do not touch
+    for (const tick of apart) svg.append(make("line", { x1: x.place(tick), x2: x.place(tick), y1: bottom, y2: bottom + 5, class: "axis" }),
       make("text", { x: x.place(tick), y: bottom + 19, "text-anchor": "middle" }, tickText(tick)));
-    svg.append(make("text", { x: (left + width) / 2, y: height - 8, "text-anchor": "middle" }, name + (x.log ? " (log axis)" : "")));
+    svg.append(make("text", { x: (left + width) / 2, y: height - 8, "text-anchor": "middle" }, label(name) + (x.log ? " (log axis)" : "")),
+      make("text", { x: 16, y: middle, "text-anchor": "middle", transform: `rotate(-90 16 ${middle})` },
+        `validation accuracy${two ? " in round one" : ""} (%)`));
     for (const row of [...rows].reverse())
-      svg.append(mark(make("circle", { cx: x.place(row[i]), cy: y.place(row[objective]), r: row === rows[0] ? 7 : 5, class: "dot" }), row, rows[0]));
+      svg.append(mark(make("circle", { cx: x.place(row[i]), cy: y.place(row[objective]), r: isWinner(row) ? 7 : 5, class: "dot" }), row));
     find("#search-scatter").replaceChildren(svg);
   };
   const parallel = (rows) => {
@@ -243,12 +263,14 @@
     const place = (i) => names.length > 1 ? 44 + i * (width - 88) / (names.length - 1) : width / 2;
     for (const row of [...rows].reverse()) {
       const points = names.map((name, i) => `${place(i).toFixed(1)},${axes[i].place(row[column(name)]).toFixed(1)}`);
-      svg.append(mark(make("path", { d: `M${points.join("L")}` }), row, rows[0]));
+      svg.append(mark(make("path", { d: `M${points.join("L")}` }), row));
     }
     names.forEach((name, i) => {
-      const low = height - (width < 420 && i % 2 ? 8 : 26);  // two lines of names where they would touch
+      const low = height - (width < 125 * names.length && i % 2 ? 8 : 26);  // two lines of names where they would touch
       svg.append(make("line", { x1: place(i), x2: place(i), y1: 30, y2: height - 62, class: "axis" }));
-      svg.append(make("text", { x: place(i), y: low, "text-anchor": "middle" }, (name === "objective" ? "validation" : name) + (axes[i].log && width >= 420 ? " (log)" : "")));
+      const end = i === names.length - 1;
+      const edge = i && !end ? { x: place(i), "text-anchor": "middle" } : { x: i ? width - 6 : 6, "text-anchor": i ? "end" : "start" };
+      svg.append(make("text", { ...edge, y: low }, (name === "objective" ? "validation" : label(name)) + (axes[i].log && width >= 420 ? " (log)" : "")));
       for (const tick of axes[i].ticks) svg.append(make("text", { x: place(i) + 4, y: axes[i].place(tick) + 4, class: "tick" }, tickText(tick)));
     });
     find("#search-parallel").replaceChildren(svg);
@@ -264,8 +286,13 @@
   const fillParameters = () => {
     const before = parameterBox.value;
     const options = parametersOf(searches.get(nameBox.value).filter((row) => typeof row[objective] === "number"));
-    parameterBox.replaceChildren(...options.map((name) => make("option", { value: name }, name)));
+    parameterBox.replaceChildren(...options.map((name) => make("option", { value: name }, label(name))));
     if (options.includes(before)) parameterBox.value = before;
+    const plots = Object.entries(trials.searches[nameBox.value].plots), orion = find("#search-orion");
+    const folder = `search/${nameBox.value.replaceAll(" · ", "/")}/plots`;
+    orion.hidden = !plots.length;
+    orion.replaceChildren("Orion's plots of this search: ", ...plots.flatMap(([name, words], i) =>
+      [i ? " · " : "", make("a", { href: `${folder}/${name}.html` }, words)]));
     draw();
   };
   nameBox.addEventListener("change", fillParameters);
