@@ -35,6 +35,7 @@ VERDICTS = {
     Verdict.TOO_FEW_RUNS: "none passed and none was contradicted.",
     Verdict.NOT_TESTABLE: "nothing could be compared.",
 }
+INCOMPLETE = " (half or more not run)"
 #: Columns shown for the rows of a cell; columns that are empty everywhere are left out.
 SHOWN = (
     "dataset",
@@ -240,7 +241,7 @@ def _column_of(table: str, row: str, column: str, file: str) -> str:
 def by_protocol(claim: dict[str, Any]) -> dict[str, list[str]]:
     """The protocols of a claim by verdict, each described by what distinguishes it; empty if there is only one.
 
-    The most frequent verdict is last and, if it has more than two protocols, counts them instead.
+    The most frequent verdict is last. If it has more than two protocols, all of them complete, they are only counted.
     """
     protocols = claim["protocols"] if claim["also"] else []
     words = {
@@ -253,11 +254,11 @@ def by_protocol(claim: dict[str, Any]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for protocol in protocols:
         label = ", ".join(words[field](protocol[field]) for field in varying if protocol[field]) or protocol["label"]
-        undecided = not protocol["complete"] and protocol["verdict"] != Verdict.NOT_TESTABLE
-        found.setdefault(protocol["verdict"], []).append(label + (" (mostly not run)" if undecided else ""))
+        partial = not protocol["complete"] and protocol["verdict"] != Verdict.NOT_TESTABLE
+        found.setdefault(protocol["verdict"], []).append(label + (INCOMPLETE if partial else ""))
     found = dict(sorted(found.items(), key=lambda item: len(item[1])))
     for last in list(found)[-1:]:
-        if (count := len(found[last])) > 2:
+        if (count := len(found[last])) > 2 and not any(label.endswith(INCOMPLETE) for label in found[last]):
             found[last] = [f"{'the other' if len(found) > 1 else 'all'} {count} protocols"]
     return found
 

@@ -135,7 +135,7 @@ def test_protocols_are_described_by_what_distinguishes_them():
     two = [protocol("search", "reproduced"), protocol("published", "partly", complete=False)]
     assert by_protocol({"also": {"a": "b"}, "protocols": two}) == {
         "reproduced": ["hyperparameters of our search"],
-        "partly": ["published hyperparameters (mostly not run)"],
+        "partly": ["published hyperparameters (half or more not run)"],
     }
     four = [protocol("search", "not reproduced", preset="paper"), *(protocol("published", "reproduced"),) * 3]
     assert by_protocol({"also": {"a": "b"}, "protocols": four}) == {
