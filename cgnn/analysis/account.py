@@ -11,8 +11,8 @@ from cgnn.models import names
 STAGES = {
     "runs": "main tables and residual GCN",
     "sweeps": "sweeps of depth and time",
-    "fidelity": "fidelity table, beyond runs of the main tables",
-    "curves": "learning curves, beyond runs of the main tables",
+    "fidelity": "switches changed one at a time",
+    "curves": "learning curves that no table shows",
     "search": "hyperparameter search",
 }
 AGGREGATES = ("runs", "sweeps", "fidelity")

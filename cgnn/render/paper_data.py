@@ -20,6 +20,7 @@ from cgnn.render.findings import render_findings
 from cgnn.render.headline import headline
 from cgnn.render.plots import list_words
 from cgnn.render.products import load_claims, load_figures, load_tables
+from cgnn.render.protocols import by_protocol
 from cgnn.render.readings import readings
 
 
@@ -58,7 +59,8 @@ def _claim(claim: dict[str, Any]) -> dict[str, str]:
 def one_line(claim: dict[str, Any]) -> str:
     """The number of comparisons that pass and the deciding one, or which protocols give which verdict."""
     if claim["verdict"] == Verdict.DEPENDS:
-        return _by_protocol([protocol for protocol in claim["protocols"] if protocol["complete"]])
+        found = by_protocol(claim).items()
+        return ". ".join(f"{verdict.capitalize()}: {'; '.join(labels)}" for verdict, labels in found)
     passed = [bool(item["passed"]) for item in claim["comparisons"] if item["outcome"] != Outcome.CANNOT_FAIL]
     if not passed:
         return str(claim["why"]) or "not tested"
@@ -75,22 +77,6 @@ def one_line(claim: dict[str, Any]) -> str:
     if effect["low"] is not None and effect["low"] != effect["high"]:
         span = f" [{number(effect['low'])}, {number(effect['high'])}]"
     return f"{text}; least favourable: {effect['label']}, {number(effect['estimate'])}{span} {effect['unit']}"
-
-
-def _by_protocol(protocols: list[dict[str, Any]]) -> str:
-    """``reproduced: our search; partly: published values``; a setting that all protocols share is left out."""
-    words = {
-        "preset": {"released": "released equation", "paper": "printed equation"},
-        "hyperparameter_source": {"search": "our search", "published": "published values"},
-        "split_kind": {kind: f"{kind} splits" for kind in ("fixed", "random", "pool", "component")},
-        "reading": {},
-    }
-    varying = [name for name in words if len({protocol[name] for protocol in protocols}) > 1]
-    labels: dict[str, list[str]] = {}
-    for protocol in protocols:
-        label = ", ".join(words[name].get(protocol[name], protocol[name]) for name in varying)
-        labels.setdefault(protocol["verdict"], []).append(label)
-    return ". ".join(f"{verdict.capitalize()}: {'; '.join(found)}" for verdict, found in labels.items())
 
 
 def _findings(results: Path) -> list[dict[str, Any]]:

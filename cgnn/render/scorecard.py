@@ -16,12 +16,12 @@ from cgnn.analysis.claims.base import Verdict
 from cgnn.files import write_text
 from cgnn.models import names
 from cgnn.paper.reported import CLAIMED, NOT_COMPARABLE, load_reported
-from cgnn.render.accuracy_table import SOURCES
 from cgnn.render.budget import preview_text
 from cgnn.render.catalogue import INPUTS, TABLES
 from cgnn.render.headline import headline
 from cgnn.render.plots import list_words
 from cgnn.render.products import load_claims, load_figures, load_tables
+from cgnn.render.protocols import by_protocol
 from cgnn.render.tables import fidelity, hyperparameters
 
 PAGE = Path(__file__).parent / "page"
@@ -35,7 +35,6 @@ VERDICTS = {
     Verdict.TOO_FEW_RUNS: "none passed and none was contradicted.",
     Verdict.NOT_TESTABLE: "nothing could be compared.",
 }
-INCOMPLETE = " (half or more not run)"
 #: Columns shown for the rows of a cell; columns that are empty everywhere are left out.
 SHOWN = (
     "dataset",
@@ -236,31 +235,6 @@ def _column_of(table: str, row: str, column: str, file: str) -> str:
     if table == "fidelity":
         return next((name for name, label in fidelity.SELECTIONS.items() if label == row), ACCURACY)
     return MEASURED.get(file, ACCURACY)
-
-
-def by_protocol(claim: dict[str, Any]) -> dict[str, list[str]]:
-    """The protocols of a claim by verdict, each described by what distinguishes it; empty if there is only one.
-
-    The most frequent verdict is last. If it has more than two protocols, all of them complete, they are only counted.
-    """
-    protocols = claim["protocols"] if claim["also"] else []
-    words = {
-        "preset": lambda name: f"preset {name}",
-        "hyperparameter_source": lambda name: SOURCES.get(name, name),
-        "split_kind": lambda name: f"{name} splits",
-        "reading": lambda name: name,
-    }
-    varying = [field for field in words if len({protocol[field] for protocol in protocols}) > 1]
-    found: dict[str, list[str]] = {}
-    for protocol in protocols:
-        label = ", ".join(words[field](protocol[field]) for field in varying if protocol[field]) or protocol["label"]
-        partial = not protocol["complete"] and protocol["verdict"] != Verdict.NOT_TESTABLE
-        found.setdefault(protocol["verdict"], []).append(label + (INCOMPLETE if partial else ""))
-    found = dict(sorted(found.items(), key=lambda item: len(item[1])))
-    for last in list(found)[-1:]:
-        if (count := len(found[last])) > 2 and not any(label.endswith(INCOMPLETE) for label in found[last]):
-            found[last] = [f"{'the other' if len(found) > 1 else 'all'} {count} protocols"]
-    return found
 
 
 def _left_out(runs: pd.DataFrame | None) -> list[str]:

@@ -13,7 +13,8 @@ import synthetic_results as synthetic
 
 from cgnn.__main__ import main
 from cgnn.analysis.claims.base import Verdict
-from cgnn.render.scorecard import VERDICTS, _left_out, by_protocol, winner_of
+from cgnn.render.protocols import by_protocol
+from cgnn.render.scorecard import VERDICTS, _left_out, winner_of
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (

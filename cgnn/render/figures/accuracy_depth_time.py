@@ -26,7 +26,7 @@ def draw(sweeps: Path) -> Drawing:
     for i, dataset in enumerate(datasets):
         for axes, deep in zip(grid[i], (True, False), strict=True):
             part = rows[(rows["dataset"] == dataset) & (rows["model"].isin(DEPTH) == deep)]
-            ends = []
+            ends: list[tuple[float, float, str, str]] = []
             for position, model in enumerate(in_order(set(part["model"]), names.MODELS)):
                 style = look(model, position)
                 for label, reading in _readings(part[part["model"] == model], model).items():

@@ -41,6 +41,7 @@ WORDS = {
     ("no_h0", "printed"): "H' = (A − I)H(0), as printed",
 }
 PUBLISHED = "published in the paper"
+DIFFERENCE = ("difference", "difference_low", "difference_high")
 
 
 def build(fidelity: Path, runs: Path, reported: Path) -> Table:
@@ -75,12 +76,12 @@ def build(fidelity: Path, runs: Path, reported: Path) -> Table:
 def _closest(table: list[Row], columns: tuple[str, ...], count: int = 3) -> tuple[str, ...]:
     """A note on the variants of CGNN whose largest difference from the paper over all datasets is smallest."""
     ours = [name for name in columns if name.endswith(", ours")]
-    gaps: dict[str, list[dict[str, float]]] = {}
+    gaps: dict[str, list[tuple[float, ...]]] = {}  # the difference from the paper and its interval, by dataset
     for row in table:
         found = [row.cells[name].numbers for name in ours]
         if row.group == names.model("cgnn") and all("difference" in numbers for numbers in found):
-            gaps[row.label] = found
-    ranked = sorted(gaps, key=lambda label: max(abs(numbers["difference"]) for numbers in gaps[label]))
+            gaps[row.label] = [tuple(float(numbers[name] or 0) for name in DIFFERENCE) for numbers in found]
+    ranked = sorted(gaps, key=lambda label: max(abs(estimate) for estimate, *_ in gaps[label]))
     words = []
     for label in ranked[:count]:
         by_dataset = zip(ours, gaps[label], strict=True)
@@ -88,8 +89,8 @@ def _closest(table: list[Row], columns: tuple[str, ...], count: int = 3) -> tupl
     return (f"CGNN, closest to the paper on all datasets (ours − paper): {'; '.join(words)}.",) if words else ()
 
 
-def _gap(numbers: dict[str, float]) -> str:
-    estimate, low, high = (signed(numbers[f"difference{end}"]) for end in ("", "_low", "_high"))
+def _gap(values: tuple[float, ...]) -> str:
+    estimate, low, high = map(signed, values)
     return f"{estimate} [{low}, {high}]"
 
 

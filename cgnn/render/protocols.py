@@ -1,0 +1,33 @@
+"""Which protocols of a claim give which verdict, in words."""
+
+from typing import Any
+
+from cgnn.analysis.claims.base import Verdict
+from cgnn.render.accuracy_table import SOURCES
+
+INCOMPLETE = " (half or more not run)"
+
+
+def by_protocol(claim: dict[str, Any]) -> dict[str, list[str]]:
+    """The protocols of a claim by verdict, each described by what distinguishes it; empty if there is only one.
+
+    The most frequent verdict is last. If it has more than two protocols, all of them complete, they are only counted.
+    """
+    protocols = claim["protocols"] if claim["also"] else []
+    words = {
+        "preset": lambda name: f"preset {name}",
+        "hyperparameter_source": lambda name: SOURCES.get(name, name),
+        "split_kind": lambda name: f"{name} splits",
+        "reading": lambda name: name,
+    }
+    varying = [field for field in words if len({protocol[field] for protocol in protocols}) > 1]
+    found: dict[str, list[str]] = {}
+    for protocol in protocols:
+        label = ", ".join(words[field](protocol[field]) for field in varying if protocol[field]) or protocol["label"]
+        partial = not protocol["complete"] and protocol["verdict"] != Verdict.NOT_TESTABLE
+        found.setdefault(protocol["verdict"], []).append(label + (INCOMPLETE if partial else ""))
+    found = dict(sorted(found.items(), key=lambda item: len(item[1])))
+    for last in list(found)[-1:]:
+        if (count := len(found[last])) > 2 and not any(label.endswith(INCOMPLETE) for label in found[last]):
+            found[last] = [f"{'the other' if len(found) > 1 else 'all'} {count} protocols"]
+    return found
