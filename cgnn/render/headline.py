@@ -112,9 +112,9 @@ def _against_baselines(rows: pd.DataFrame) -> str:
         if gaps:
             ahead = list_words([names.dataset(name) for name, gap in gaps.items() if gap.low > 0])
             rivals.setdefault(ahead or "no dataset", []).append(names.model(rival))
-    words = [f"{list_words(models)} on {where}" for where, models in rivals.items()]
+    words = [f"than {list_words(models)} on {where}" for where, models in rivals.items()]
     source = SOURCES.get(protocol.source, protocol.source)
-    return f"With {source}, CGNN is significantly better than {list_words(words)} (fixed splits)." if words else ""
+    return f"With {source}, CGNN is significantly better {list_words(words)} (fixed splits)." if words else ""
 
 
 def _continuous_or_discrete(rows: pd.DataFrame) -> str:
