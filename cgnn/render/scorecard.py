@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from cgnn.analysis.account import cost, provenance, read
 from cgnn.analysis.claims.base import Verdict
@@ -84,7 +85,7 @@ LABELS = {
 MEASURED = {"profiles": "seconds_per_epoch", "trials": "mean"}
 ACCURACY = "test_accuracy"
 #: Characters that must be escaped in a URL inside an attribute.
-ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%#<>&\"'"})
+ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in '%#<>&"'})
 SEARCH = ["dataset", "split_kind", "model", "preset"]
 TRIALS = (*SEARCH, "trial", "round", "status", "objective", "mean", "replicas")
 #: Orion's plots of a search, by file name.
@@ -336,13 +337,25 @@ def _picture(path: Path) -> dict[str, Any]:
     ``themed`` figures have text in one known colour and no background, so they follow the page's dark theme.
     ``wide`` figures use the full width of the page.
     """
-    text = " ".join(path.read_text(encoding="utf-8").split())
-    box = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"', text)
+    text = smaller_svg(path.read_text(encoding="utf-8"))
+    box = re.search(r"viewBox='[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)'", text)
     return {
-        "source": "data:image/svg+xml;charset=utf-8," + text.translate(ESCAPED),
+        # Not escaped again by Jinja: the characters that matter in an attribute are escaped already.
+        "source": Markup("data:image/svg+xml;charset=utf-8," + text.translate(ESCAPED)),
         "themed": INK in text,
         "wide": box is not None and float(box[1]) > 1.2 * float(box[2]),
     }
+
+
+def smaller_svg(text: str) -> str:
+    """Without comments, with coordinates in hundredths of a point, and with single quotes, which need no escape."""
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"-?\d+\.\d{3,}", _hundredths, path[0]), text)
+    return " ".join(text.split()).replace("> <", "><").replace('"', "'")
+
+
+def _hundredths(number: re.Match[str]) -> str:
+    return f"{round(float(number[0]), 2):g}"
 
 
 def _for_script(content: Any) -> str:

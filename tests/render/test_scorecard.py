@@ -14,7 +14,7 @@ import synthetic_results as synthetic
 from cgnn.__main__ import main
 from cgnn.analysis.claims.base import Verdict
 from cgnn.render.protocols import by_protocol
-from cgnn.render.scorecard import VERDICTS, _left_out, winner_of
+from cgnn.render.scorecard import VERDICTS, _left_out, smaller_svg, winner_of
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
@@ -615,3 +615,8 @@ def test_the_theme_does_not_wait_for_the_data(browser, page):
 
 def test_no_test_above_caused_a_console_message(browser):
     assert browser.get_log("browser") == []
+
+
+def test_figures_in_the_page_are_smaller_and_draw_the_same():
+    drawn = '<svg><!-- 6 -->\n <path d="M 75.229278 -0.001 \nL 4116 1625.5"\n transform="scale(0.015625)"/> </svg>'
+    assert smaller_svg(drawn) == "<svg><path d='M 75.23 -0 L 4116 1625.5' transform='scale(0.015625)'/></svg>"
