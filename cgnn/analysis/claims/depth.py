@@ -149,11 +149,11 @@ def c7(evidence: Evidence) -> Claim:
 
 def _collapse(part: Part) -> str:
     """One sentence per reading of the equation."""
-    gaps = [f"{span(item)} ({item.details['dataset']})" for item in part.comparisons if item.kind is Kind.MARGIN]
-    ranges = [f"{span(item)} ({item.details['dataset']})" for item in part.comparisons if item.kind is Kind.RANGE]
+    gaps = [f"{span(item)} points ({item.details['dataset']})" for item in part.comparisons if item.kind is Kind.MARGIN]
+    ranges = [f"{span(item)} points ({item.details['dataset']})" for item in part.comparisons if item.kind is Kind.RANGE]
     return (
         f"With the {part.scope.reading}, leaving out H(0) changes the accuracy at CGNN's best t by "
-        f"{', '.join(gaps)} points and its range over t by {', '.join(ranges)} points."
+        f"{', '.join(gaps)} and its range over t by {', '.join(ranges)}."
     )
 
 
