@@ -11,6 +11,7 @@ from cgnn.analysis.rows import cell, finished, load_rows
 from cgnn.errors import UserError
 from cgnn.files import write_text
 from cgnn.paper.reported import load_reported
+from cgnn.render.headline import headline
 
 REPORTED, TEMPLATE, PAGE = Path("paper/reported.yaml"), Path("paper/findings.md.jinja"), Path("docs/findings.md")
 
@@ -92,6 +93,10 @@ class Numbers:
 
     def evidence(self, claim: str) -> str:
         return self.claims[claim]["evidence"]
+
+    def headline(self) -> list[str]:
+        """The sentences of the README's headline."""
+        return [sentence.text for sentence in headline(self.folder)]
 
     def _rows(self, name: str) -> pd.DataFrame:
         if name not in self._frames:

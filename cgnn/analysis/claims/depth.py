@@ -149,11 +149,13 @@ def c7(evidence: Evidence) -> Claim:
 
 def _collapse(part: Part) -> str:
     """One sentence per reading of the equation."""
-    gaps = [f"{span(item)} points ({item.details['dataset']})" for item in part.comparisons if item.kind is Kind.MARGIN]
-    ranges = [f"{span(item)} points ({item.details['dataset']})" for item in part.comparisons if item.kind is Kind.RANGE]
+    gaps, ranges = (
+        ", ".join(f"{span(item)} points ({item.details['dataset']})" for item in part.comparisons if item.kind is kind)
+        for kind in (Kind.MARGIN, Kind.RANGE)
+    )
     return (
         f"With the {part.scope.reading}, leaving out H(0) changes the accuracy at CGNN's best t by "
-        f"{', '.join(gaps)} and its range over t by {', '.join(ranges)}."
+        f"{gaps} and its range over t by {ranges}."
     )
 
 
