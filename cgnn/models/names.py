@@ -21,11 +21,11 @@ METHODS = {
         for solver, words in SOLVER_LABELS.items()
     },
     "gcn_pyg_sparse": "GCN, PyG, sparse features",
-    "gcn_ours": "GCN, our input path",
-    "gcn_fused": "GCN, fused products",
+    "gcn_ours": "GCN, PyG, our encoder",
+    "gcn_fused": "GCN, ours",
     "gat_pyg_sparse": "GAT, PyG, sparse features",
-    "gat_ours": "GAT, our input path",
-    "gat_fused": "GAT, fused products",
+    "gat_ours": "GAT, PyG, our encoder",
+    "gat_fused": "GAT, ours",
 }
 
 

@@ -192,7 +192,7 @@ SOLVER_LABELS = {
     "adjoint_no_augmentation": "adjoint, no augmentation",
     "rk4": "rk4",
     "rk4_adjoint": "rk4, adjoint",
-    "released": "released",
+    "released": "released recipe",
 }
 SOLVER_DASHES: dict[str, tuple[Dashes, str]] = {
     "exact": ("-", "P"),

@@ -125,8 +125,8 @@ def test_a_figure_shows_times_of_either_the_profiles_or_the_benchmark(results, t
     with use_style():
         profiled = speed_accuracy.draw(runs, profiles)
         benched = speed_accuracy.draw(runs, profiles, bench)
-    assert "from the profiles" in profiled.caption and "CGNN, released" not in _texts(profiled)
-    assert "from the benchmark" in benched.caption and "CGNN, released" in _texts(benched)
+    assert "from the profiles" in profiled.caption and "CGNN, released recipe" not in _texts(profiled)
+    assert "from the benchmark" in benched.caption and "CGNN, released recipe" in _texts(benched)
 
 
 def _texts(drawing):

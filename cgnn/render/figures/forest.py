@@ -1,5 +1,6 @@
 """Every cell of Tables 2 and 3 against the paper's number."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -18,12 +19,16 @@ def draw(summary: Path) -> Drawing:
     rows = compared(load_summary(summary))
     shown = main_protocols(rows)
     kinds = [kind for kind in ("fixed", "random") if (rows["split_kind"] == kind).any()]
-    by_kind = {kind: lines_of(rows[rows["split_kind"] == kind], shown) for kind in kinds}
-    longest = max((len(lines) for lines in by_kind.values()), default=8)
-    figure, grid = panels(1, len(kinds), 0.21 * longest + 0.9)
-    for axes, (kind, lines) in zip(grid[0], by_kind.items(), strict=False):
+    every = lines_of(rows, shown)
+    figure, grid = panels(1, len(kinds), 0.21 * max(len(every), 8) + 0.9)
+    for column, (axes, kind) in enumerate(zip(grid[0], kinds, strict=False)):
+        found = {(line.dataset, line.model): line for line in lines_of(rows[rows["split_kind"] == kind], shown)}
+        # The same lines in both panels, so that a model is at one height and is named once.
+        lines = [found.get((line.dataset, line.model), replace(line, cells=())) for line in every]
         draw_lines(axes, lines, shown, *edges(rows, REACH))
         axes.set_title(f"{kind} splits")
+        if column:
+            axes.set_yticklabels([])
     if not kinds:
         say_empty(figure, grid[0, 0], "no run can be compared with the paper")
     handles = [
