@@ -13,7 +13,7 @@ from cgnn.results.chunks import Chunk
 
 @dataclass(frozen=True)
 class Cell:
-    """Part of a table or figure: ``done`` of ``wanted`` replicas, trials or points exist."""
+    """Part of a table or figure: ``done`` of ``wanted`` replicas or points exist."""
 
     section: str
     row: str
@@ -56,7 +56,8 @@ def grid(found: Iterable[Cell]) -> str:
     lines = []
     for section, members in sections.items():
         total = _sum(members)
-        lines.append(f"{section}: {total.text}" + ("" if total.text == "done" else " replicas, trials or points"))
+        unit = "points" if section == "profiles" else "replicas"
+        lines.append(f"{section}: {total.text}" + ("" if total.text == "done" else f" {unit}"))
         columns = list(dict.fromkeys(cell.column for cell in members))
         unfinished = [
             row
