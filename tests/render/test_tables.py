@@ -247,6 +247,21 @@ def test_rules_of_random_splits_are_shown_side_by_side(tmp_path):
     assert [cell.text for cell in row.cells.values()] == ["80.9 ± 1.1", "79.7 ± 1.2", "80.6 ± 1.6"]
 
 
+def test_each_model_of_the_split_rules_has_the_hyperparameters_it_was_run_with(tmp_path):
+    """The paper prints no hyperparameters of CGNN with weight for random splits, so its runs are searched ones."""
+    parts = [
+        rows("cora", "gcn", exact_sample(80.0, 1.0, 15), split_kind="random", source="search"),
+        rows("cora", "gcn", exact_sample(79.0, 1.0, 15), split_kind="random"),
+        rows("cora", "gcn", exact_sample(81.0, 1.0, 15), split_kind="pool"),
+        rows("cora", "cgnn_weight", exact_sample(82.0, 1.0, 15), split_kind="random", source="search"),
+        rows("cora", "cgnn_weight", exact_sample(83.0, 1.0, 15), split_kind="pool", source="search"),
+    ]
+    table = split_rules.build(summarised(tmp_path, *parts), synthetic.REPORTED)
+    found = {row.label: [row.cells[name].text for name in table.columns[:2]] for row in table.rows}
+    assert found == {"GCN": ["79.0 ± 1.0", "81.0 ± 1.0"], "CGNN with weight": ["82.0 ± 1.0", "83.0 ± 1.0"]}
+    assert "published hyperparameters: GCN; hyperparameters of our search: CGNN with weight" in table.caption
+
+
 def test_running_times_come_from_one_source_and_are_relative_to_gcn(results):
     table = running_time.build(results / "profiles.csv", synthetic.REPORTED, results / "bench.json")
     assert cell_of(table, "CGNN, released recipe", "ours, times GCN").numbers["value"] == pytest.approx(1200 / 9)
