@@ -167,6 +167,21 @@ def test_equations_without_h0_have_separate_lines(tmp_path):
     assert "(2 to 5 seeds per point)" in drawing.caption
 
 
+def test_the_main_line_is_that_of_the_released_equation_although_another_has_more_points(tmp_path):
+    """As in config/quick.yaml, which sweeps the released equation over fewer ending times."""
+    parts = [synthetic.rows("cora", "cgnn", [80.0, 81.0], t1=t) for t in (1.0, 10.0)]
+    parts += [
+        synthetic.rows("cora", "cgnn", [70.0, 71.0], t1=t, preset_name="paper", variant=f"t1-{t:g}-paper")
+        for t in (5.0, 15.0, 20.0)
+    ]
+    pd.concat(parts).to_csv(tmp_path / "sweeps.csv", index=False)
+    with use_style():
+        drawing = accuracy_depth_time.draw(tmp_path / "sweeps.csv")
+    lines = [list(line.get_ydata()) for line in drawing.figure.axes[1].lines if line.get_linestyle() != "None"]
+    assert lines == [[80.5] * 2, [70.5] * 3]
+    assert {"CGNN", "CGNN, printed"} <= _texts(drawing)
+
+
 def synthetic_times(rows):
     return sorted(rows[rows["model"] == "cgnn_no_h0"]["t1"].unique())
 

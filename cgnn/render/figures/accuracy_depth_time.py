@@ -92,18 +92,19 @@ def _means(rows: pd.DataFrame, dataset: str, model: str) -> pd.Series:
 
 
 def _main(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of one protocol and reading of the equation: those with most rows."""
+    """The rows of one protocol and reading of the equation: the first of READINGS, and of those with most rows."""
     switches = [name for name in ("sw_derivative", "sw_no_h0") if name in rows.columns]
     parts = [part for _, part in rows.groupby(["preset", "hyperparameter_source", *switches], dropna=False)]
-    return max(parts, key=len, default=rows)
+    return max(parts, key=lambda part: (len(switches) == 2 and _of(part, *READINGS[0]).all(), len(part)), default=rows)
 
 
 def _readings(rows: pd.DataFrame, model: str) -> dict[str, pd.DataFrame]:
-    """By label: the main rows, then CGNN with the printed derivative, and the other equations without H(0)."""
+    """By label: the main rows, then CGNN with another derivative, and the other equations without H(0)."""
     main, label = _main(rows), names.model(model)
     rest = rows.drop(main.index)
     if model == "cgnn" and len(rest):
-        return {label: main, f"{label}, printed": rest[rest["sw_derivative"] == "paper"]}
+        others = rest.groupby("sw_derivative")
+        return {label: main} | {f"{label}, {WORDS[str(name)]}": part for name, part in others}
     if model != "cgnn_no_h0" or rest.empty:
         return {label: main}
     chosen = {letter: rows[_of(rows, *reading)] for letter, reading in zip(LETTERS, READINGS, strict=True)}
