@@ -29,10 +29,9 @@ def draw(sweeps: Path) -> Drawing:
             ends: list[tuple[float, float, str, str]] = []
             for position, model in enumerate(in_order(set(part["model"]), names.MODELS)):
                 style = look(model, position)
-                for label, reading in _readings(part[part["model"] == model], model).items():
-                    main = not ends or ends[-1][3] != style.color
-                    axis = DEPTH.get(model, "t1")
-                    places, means = runs_mean_interval(axes, reading, axis, style, "-" if main else "--")
+                axis = DEPTH.get(model, "t1")
+                for rank, (label, reading) in enumerate(_readings(part[part["model"] == model], model).items()):
+                    places, means = runs_mean_interval(axes, reading, axis, style, "--" if rank else "-")
                     ends.append((places[-1], means[-1], label, style.color))
             axes.set_title(names.dataset(dataset))
             axes.set_ylabel("test accuracy (%)" if deep else "")
