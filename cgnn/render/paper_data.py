@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from cgnn.analysis.account import cost, provenance, read
-from cgnn.analysis.claims.base import Outcome, Verdict, claim_count, count_verdicts
+from cgnn.analysis.claims.base import claim_count, count_verdicts
 from cgnn.analysis.rows import Protocol, choose_protocol, in_order, load_rows
 from cgnn.errors import UserError
 from cgnn.models import names
@@ -15,12 +15,11 @@ from cgnn.paper.fidelity import PRESETS
 from cgnn.paper.reported import Reported
 from cgnn.render.blocks import blocks_of
 from cgnn.render.budget import preview_text
-from cgnn.render.cells import signed
 from cgnn.render.findings import render_findings
 from cgnn.render.headline import headline
 from cgnn.render.plots import list_words
 from cgnn.render.products import load_claims, load_figures, load_tables
-from cgnn.render.protocols import by_protocol
+from cgnn.render.protocols import one_line
 from cgnn.render.readings import readings
 
 
@@ -54,29 +53,6 @@ def _claim(claim: dict[str, Any]) -> dict[str, str]:
     others = "; ".join(f"{label}: {verdict}" for label, verdict in claim["also"].items())
     words = {name: str(claim[name]) for name in ("id", "text", "verdict", "test", "evidence")}
     return words | {"others": others, "line": one_line(claim)}
-
-
-def one_line(claim: dict[str, Any]) -> str:
-    """The number of comparisons that pass and the deciding one, or which protocols give which verdict."""
-    if claim["verdict"] == Verdict.DEPENDS:
-        found = by_protocol(claim).items()
-        return ". ".join(f"{verdict.capitalize()}: {'; '.join(labels)}" for verdict, labels in found)
-    passed = [bool(item["passed"]) for item in claim["comparisons"] if item["outcome"] != Outcome.CANNOT_FAIL]
-    if not passed:
-        return str(claim["why"]) or "not tested"
-    text = f"{sum(passed)} of {len(passed)} comparisons pass"
-    effect = claim["effect"]
-    if effect is None or effect["estimate"] is None:
-        return text
-    points = effect["unit"] == "points"
-
-    def number(value: float) -> str:
-        return signed(value, 1) if points else f"{value:.2f}".replace("-", "−")
-
-    span = ""
-    if effect["low"] is not None and effect["low"] != effect["high"]:
-        span = f" [{number(effect['low'])}, {number(effect['high'])}]"
-    return f"{text}; least favourable: {effect['label']}, {number(effect['estimate'])}{span} {effect['unit']}"
 
 
 def _findings(results: Path) -> list[dict[str, Any]]:

@@ -1,9 +1,10 @@
-"""Which protocols of a claim give which verdict, in words."""
+"""A claim in short: which protocols give which verdict, and the comparison that decides it, in words."""
 
 from typing import Any
 
-from cgnn.analysis.claims.base import Verdict
+from cgnn.analysis.claims.base import Outcome, Verdict
 from cgnn.render.accuracy_table import SOURCES
+from cgnn.render.cells import signed
 
 INCOMPLETE = " (half or more not run)"
 
@@ -31,3 +32,26 @@ def by_protocol(claim: dict[str, Any]) -> dict[str, list[str]]:
         if (count := len(found[last])) > 2 and not any(label.endswith(INCOMPLETE) for label in found[last]):
             found[last] = [f"{'the other' if len(found) > 1 else 'all'} {count} protocols"]
     return found
+
+
+def one_line(claim: dict[str, Any]) -> str:
+    """The number of comparisons that pass and the deciding one, or which protocols give which verdict."""
+    if claim["verdict"] == Verdict.DEPENDS:
+        found = by_protocol(claim).items()
+        return ". ".join(f"{verdict.capitalize()}: {'; '.join(labels)}" for verdict, labels in found)
+    passed = [bool(item["passed"]) for item in claim["comparisons"] if item["outcome"] != Outcome.CANNOT_FAIL]
+    if not passed:
+        return str(claim["why"]) or "not tested"
+    text = f"{sum(passed)} of {len(passed)} comparisons pass"
+    effect = claim["effect"]
+    if effect is None or effect["estimate"] is None:
+        return text
+    points = effect["unit"] == "points"
+
+    def number(value: float) -> str:
+        return signed(value, 1) if points else f"{value:.2f}".replace("-", "−")
+
+    span = ""
+    if effect["low"] is not None and effect["low"] != effect["high"]:
+        span = f" [{number(effect['low'])}, {number(effect['high'])}]"
+    return f"{text}; least favourable: {effect['label']}, {number(effect['estimate'])}{span} {effect['unit']}"

@@ -22,7 +22,7 @@ from cgnn.render.catalogue import INPUTS, TABLES
 from cgnn.render.headline import headline
 from cgnn.render.plots import list_words
 from cgnn.render.products import load_claims, load_figures, load_tables
-from cgnn.render.protocols import by_protocol
+from cgnn.render.protocols import by_protocol, one_line
 from cgnn.render.tables import fidelity, hyperparameters
 
 PAGE = Path(__file__).parent / "page"
@@ -166,7 +166,8 @@ def write_scorecard(results: Path, reported: Path, out: Path, citation: Path = P
         findings=[] if preview or not content["claims"] else content["findings"],
         claims=content["claims"],
         verdicts=VERDICTS,
-        by_protocol={claim["id"]: by_protocol(claim) for claim in (content["claims"] or {"claims": []})["claims"]},
+        by_protocol=by_protocol,
+        one_line=one_line,
         complete=all(OF_PAPER[kind] <= set(content[kind]) for kind in OF_PAPER),
         left_out=list_words(_left_out(runs)),
         seen_in=_seen_in(content, set(files)),

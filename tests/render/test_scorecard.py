@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import html
 import json
 import re
 import shutil
@@ -126,6 +127,16 @@ def test_the_verdict_of_each_protocol_is_visible_without_opening_the_claim(page)
         assert ('class="protocols"' in closed) == bool(claim["also"])
         verdicts = set(re.findall(r"<b>([\w ]+)</b> with", closed))
         assert {verdict.lower() for verdict in verdicts} == set(claim["also"].values())
+
+
+def test_a_closed_claim_shows_the_deciding_comparison_and_an_opened_one_all_evidence(page):
+    for claim in json.loads((page.parent / "claims.json").read_text())["claims"]:
+        closed, whole = part_of(page, claim["id"], "<details>"), part_of(page, claim["id"], "</article>")
+        evidence = html.escape(claim["evidence"], quote=False)
+        assert evidence not in closed.replace("&#39;", "'")
+        assert evidence in whole.replace("&#39;", "'")
+        if claim["verdict"] != Verdict.DEPENDS and claim["comparisons"]:
+            assert re.search(r"\d+ of \d+ comparisons pass|not tested|" + re.escape(claim["why"] or "–"), closed)
 
 
 def test_protocols_are_described_by_what_distinguishes_them():
