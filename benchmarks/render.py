@@ -13,30 +13,16 @@ from typing import Any
 
 from benchmarks.cost_model import Size, bytes_held, bytes_moved, products
 from benchmarks.requirements import measured, memory_spread
+from cgnn.analysis.measured import bench_label, bench_name
 from cgnn.files import write_text
 
-RECIPES = {
-    ("cgnn", "released"): "CGNN, released recipe",
-    ("cgnn", "rk4"): "CGNN, rk4",
-    ("cgnn", "dopri5_adjoint"): "CGNN, dopri5 with adjoint",
-    ("cgnn", "exact_recompute"): "CGNN, exact, recomputing",
-    ("cgnn", "exact"): "**CGNN, exact**",
-    ("cgnn", "floor"): "bare sparse products of CGNN",
-    ("cgnn_weight", "released"): "CGNN with weight, released recipe",
-    ("cgnn_weight", "rk4"): "CGNN with weight, rk4",
-    ("cgnn_weight", "dopri5_adjoint"): "CGNN with weight, dopri5 with adjoint",
-    ("cgnn_weight", "exact_recompute"): "CGNN with weight, exact, recomputing",
-    ("cgnn_weight", "exact"): "**CGNN with weight, exact**",
-    ("cgnn_weight", "floor"): "bare sparse products of CGNN with weight",
-    ("gcn", "pyg"): "GCN, PyG, dense features",
-    ("gcn", "pyg_sparse"): "GCN, PyG, sparse features",
-    ("gcn", "ours"): "GCN, this project's input path",
-    ("gcn", "fused"): "GCN, fused sparse products",
-    ("gat", "pyg"): "GAT, PyG, dense features",
-    ("gat", "pyg_sparse"): "GAT, PyG, sparse features",
-    ("gat", "ours"): "GAT, this project's input path",
-    ("gat", "fused"): "GAT, fused sparse products",
-}
+#: The rows of the tables of epochs, in their order.
+CGNN_RECIPES = ("released", "rk4", "dopri5_adjoint", "exact_recompute", "exact", "floor")
+BASELINE_RECIPES = ("pyg", "pyg_sparse", "ours", "fused")
+RECIPES = [
+    *((model, recipe) for model in ("cgnn", "cgnn_weight") for recipe in CGNN_RECIPES),
+    *((model, recipe) for model in ("gcn", "gat") for recipe in BASELINE_RECIPES),
+]
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -59,8 +45,9 @@ def epochs_block(content: dict[str, Any]) -> str:
         for dataset in datasets:
             header += [f"{dataset.capitalize()}, ms", "÷ exact"]
         body = []
-        for (model, recipe), label in RECIPES.items():
-            line = [label]
+        for model, recipe in RECIPES:
+            label = bench_label(bench_name({"model": model, "recipe": recipe}))
+            line = [f"**{label}**" if recipe == "exact" else label]
             for dataset in datasets:
                 mine = cell.get((dataset, model, recipe))
                 exact = cell.get((dataset, model if model.startswith("cgnn") else "cgnn", "exact"))

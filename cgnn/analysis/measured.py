@@ -9,6 +9,7 @@ import pandas as pd
 
 from cgnn.analysis.rows import read_table
 from cgnn.errors import UserError
+from cgnn.models import names
 
 
 def load_profiles(path: Path | str) -> pd.DataFrame:
@@ -44,6 +45,13 @@ def bench_name(row: dict[str, Any]) -> str:
     model, recipe = str(row["model"]), str(row.get("recipe") or "")
     recipe = "adjoint" if recipe == "dopri5_adjoint" else recipe
     return model if recipe in ("", "pyg") else f"{model}_{recipe}"
+
+
+def bench_label(method: str) -> str:
+    """The label of a method of the benchmark, which times several implementations of a baseline."""
+    if method.endswith("_floor"):
+        return f"{names.model(method.removesuffix('_floor'))}, bare sparse products"
+    return f"{names.method(method)}, PyG" if method in ("gcn", "gat") else names.method(method)
 
 
 def most_threads(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

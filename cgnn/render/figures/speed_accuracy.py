@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from cgnn.analysis.measured import bench_name, load_bench, load_profiles, most_threads, nearest
+from cgnn.analysis.measured import bench_label, bench_name, load_bench, load_profiles, most_threads, nearest
 from cgnn.analysis.rows import OK, choose_protocol, in_order, load_rows, sample
 from cgnn.models import names
 from cgnn.render.cells import short
@@ -50,7 +50,8 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
             _times(grid[0, column], order, times[dataset])
             grid[0, column].set_title(names.dataset(dataset))
             _accuracies(grid[1, column], models, rows[rows["dataset"] == dataset])
-        _label(grid[0], [_name(method, bool(benched)) for method in order], "milliseconds per epoch")
+        name_of = bench_label if benched else names.method
+        _label(grid[0], [name_of(method) for method in order], "milliseconds per epoch")
         _label(grid[1], [names.model(model) for model in models], "test accuracy (%)")
         caption = (
             f"{_finding(times)} Above: median time per epoch, from {'the benchmark' if benched else 'the profiles'}. "
@@ -95,11 +96,6 @@ def _label(row: np.ndarray, labels: list[str], what: str) -> None:
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(-0.6, len(labels) - 0.4)
         axes.set_xlabel(what)
-
-
-def _name(method: str, benched: bool) -> str:
-    """The benchmark times several implementations of a baseline; the plain name is PyG's."""
-    return f"{names.method(method)}, PyG" if benched and method in ("gcn", "gat") else names.method(method)
 
 
 def _finding(times: dict[str, Times]) -> str:

@@ -1,27 +1,12 @@
 """The speed table of ``make bench``."""
 
 from pathlib import Path
-from typing import Any
 
-from cgnn.analysis.measured import bench_name, load_bench, most_threads
+from cgnn.analysis.measured import bench_label, bench_name, load_bench, most_threads
 from cgnn.analysis.rows import in_order
 from cgnn.models import names
 from cgnn.render.cells import short
 from cgnn.render.table import Cell, Row, Table
-
-RECIPES = {
-    "released": "released recipe",
-    "exact": "exact solver",
-    "exact_recompute": "exact solver, recomputing",
-    "dopri5_adjoint": "dopri5 with adjoint",
-    "dopri5": "dopri5",
-    "rk4": "rk4",
-    "floor": "sparse products alone",
-    "pyg": "PyG, dense features",
-    "pyg_sparse": "PyG, sparse features",
-    "ours": "this project's input path",
-    "fused": "fused sparse products",
-}
 
 
 def build(bench: Path | None = None) -> Table:
@@ -41,7 +26,7 @@ def build(bench: Path | None = None) -> Table:
             numbers = {"value": milliseconds, "n": len(row.get("ms") or [0])}
             cells[f"{names.dataset(dataset)}, ms"] = Cell(short(milliseconds), numbers=numbers)
             cells[f"{names.dataset(dataset)}, × GCN"] = Cell(short(ratio), numbers={"value": ratio})
-        table.append(Row(_label(next(iter(found.values()))), cells))
+        table.append(Row(bench_label(method), cells))
     columns = tuple(f"{names.dataset(item)}, {side}" for item in datasets for side in ("ms", "× GCN"))
     caption = (
         "Milliseconds per epoch (one training step and one evaluation), median of several repeats with "
@@ -51,9 +36,3 @@ def build(bench: Path | None = None) -> Table:
     if not rows:
         caption = "Not measured: run `make bench` first."
     return Table("speed", "Speed per epoch", caption, "Model and solver", columns, tuple(table))
-
-
-def _label(row: dict[str, Any]) -> str:
-    recipe = str(row.get("recipe") or "")
-    model = names.model(str(row["model"]))
-    return f"{model}, {RECIPES.get(recipe, recipe)}" if recipe else model
