@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,21 @@ def test_each_finished_job_prints_one_line_with_a_counter_and_its_result(run):
         assert sum(text in line for line in lines) == 1
     assert all(re.search(r"\d+ (s|min|h) left", line) for line in lines[:-1])
     assert "left" not in lines[-1]
+
+
+def test_the_time_left_is_a_lower_bound_until_most_jobs_are_of_rules_that_were_timed():
+    sys.path.insert(0, str(PLUGIN))
+    try:
+        from snakemake_logger_plugin_cgnn import Estimate
+    finally:
+        sys.path.remove(str(PLUGIN))
+    estimate = Estimate(Counter({"search": 3, "train": 10, "all": 1}), started=0.0)
+    assert estimate.left(0.0) == ""
+    estimate.add("search", 600.0)
+    assert estimate.left(600.0) == "at least 20 min left"  # two searches; nothing is known of ten trainings
+    estimate.add("train", 60.0)
+    # 2 × 600 s, 9 × 60 s, and one job of an unknown rule at the mean of 330 s
+    assert estimate.left(660.0) == "34 min left"
 
 
 def test_few_other_lines_are_printed_and_the_closing_lines_follow_the_last_job(run):

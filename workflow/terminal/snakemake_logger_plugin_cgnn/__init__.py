@@ -36,16 +36,18 @@ class Estimate:
         self.finished[rule] += 1
         self.seconds[rule] += seconds  # type: ignore[assignment]
 
-    def left(self, now: float) -> float:
-        """Seconds, or infinity before anything has finished."""
+    def left(self, now: float) -> str:
+        """The time left in words, "at least" if most jobs belong to rules of which none has finished yet."""
         busy, count = sum(self.seconds.values()), sum(self.finished.values())
         if not busy or now <= self.started:
-            return float("inf")
-        mean = {rule: self.seconds[rule] / many for rule, many in self.finished.items()}
-        work = sum(
-            max(0, many - self.finished[rule]) * mean.get(rule, busy / count) for rule, many in self.wanted.items()
-        )
-        return work / max(1.0, busy / (now - self.started))
+            return ""
+        jobs = {rule: max(0, many - self.finished[rule]) for rule, many in self.wanted.items()}
+        work = sum(jobs[rule] * self.seconds[rule] / self.finished[rule] for rule in jobs if self.finished[rule])
+        unknown = sum(jobs[rule] for rule in jobs if not self.finished[rule])
+        vague = unknown > sum(jobs.values()) / 2
+        if not vague:
+            work += unknown * busy / count
+        return f"{'at least ' if vague else ''}{duration(work / max(1.0, busy / (now - self.started)))} left"
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class LogHandler(LogHandlerBase):
         left = ""
         if self.estimate:
             self.estimate.add(job.rule, record.created - job.started)
-            left = f"{duration(self.estimate.left(record.created))} left" if self.done < self.total else ""
+            left = self.estimate.left(record.created) if self.done < self.total else ""
         counter = f"[{self.done:>{len(str(self.total))}}/{self.total}]"
         return line(counter, result_of(job), left, shutil.get_terminal_size().columns if self.stream.isatty() else 0)
 
@@ -184,8 +186,6 @@ def line(counter: str, text: str, left: str, columns: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    if seconds == float("inf"):
-        return "? s"
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
