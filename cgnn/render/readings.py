@@ -43,14 +43,13 @@ def _accuracy(table: Table) -> str:
 
 
 def _residual(table: Table) -> str:
-    by_depth: dict[str, list[float]] = {}
-    for row, _, numbers in _cells(table):
-        if numbers.get("difference") is not None:
-            by_depth.setdefault(row["label"], []).append(numbers["difference"])
-    words = [
-        f"between {signed(min(gaps))} and {signed(max(gaps))} points at {depth}" for depth, gaps in by_depth.items()
-    ]
-    return f"Ours minus the paper's is {list_words(words)}." if words else ""
+    """One range per block, because its blocks are different models or splits."""
+    parts = []
+    for group in dict.fromkeys(row["group"] for row in table["rows"]):
+        gaps = [n["difference"] for _, _, n in _cells(table, group) if n.get("difference") is not None]
+        if gaps:
+            parts.append(f"{_between(gaps)} points for {group}")
+    return f"Ours minus the paper's: {'; '.join(parts)}." if parts else ""
 
 
 def _fidelity(table: Table) -> str:
@@ -76,19 +75,25 @@ def _fidelity(table: Table) -> str:
 def _propagation(table: Table) -> str:
     """One sentence per discrete scheme: where it differs significantly from the continuous model, by block."""
     found: dict[str, dict[str, list[str]]] = {}
+    equal: set[str] = set()
     for row, column, numbers in _cells(table):
         if column.endswith("Δ"):
-            blocks = found.setdefault(row["label"].partition(": ")[2], {})
-            words = blocks.setdefault(row["group"][0].lower() + row["group"][1:], [])
-            if not numbers["difference_low"] <= 0 <= numbers["difference_high"]:
+            label = row["label"].partition(": ")[2]
+            words = found.setdefault(label, {}).setdefault(row["group"][0].lower() + row["group"][1:], [])
+            if numbers["difference_low"] <= 0 <= numbers["difference_high"]:
+                equal.add(label)
+            else:
                 words.append(f"{signed(numbers['difference'])} on {column.partition(',')[0]}")
     sentences = []
     for label, blocks in found.items():
-        differing = [f"{group}: {', '.join(words)}" for group, words in blocks.items() if words]
+        differing = [f"{list_words(words)} ({group})" for group, words in blocks.items() if words]
         if differing:
-            sentences.append(f"With {label}, significant differences are {'; '.join(differing)}.")
+            end = ", and nowhere else" if label in equal else ""
+            sentences.append(
+                f"With {label}, accuracy differs significantly from the continuous model's by {'; '.join(differing)}{end}."
+            )
         else:
-            sentences.append(f"With {label}, no difference is significant.")
+            sentences.append(f"With {label}, accuracy does not differ significantly from the continuous model's.")
     return " ".join(sentences)
 
 

@@ -154,6 +154,9 @@ def test_residual_depths_are_shown_next_to_the_papers(tmp_path):
     assert [row.label for row in table.rows] == ["2 layers", "4 layers"]  # no row that was not run
     assert cell_of(table, "4 layers", "Cora, paper").text == "77.3 ± 2.0"
     assert cell_of(table, "4 layers", "Cora, ours").numbers["difference"] == pytest.approx(-0.3)
+    write_table(table, tmp_path / "gcn_residual")
+    text = readings({"gcn_residual": json.loads((tmp_path / "gcn_residual.json").read_text())})["gcn_residual"]
+    assert text == f"Ours minus the paper's: −0.4 to −0.3 points for {table.rows[0].group}."
 
 
 def test_the_fidelity_table_compares_switches_with_the_preset_rows_of_the_runs(tmp_path):
@@ -218,7 +221,8 @@ def test_the_propagation_table_needs_all_models_and_shows_differences_from_the_c
     assert changes == ["", "−1.0 [−1.0, −1.0]", "+0.5 [+0.5, +0.5]"]  # paired by split
     write_table(table, tmp_path / "propagation")
     text = readings({"propagation": json.loads((tmp_path / "propagation.json").read_text())})["propagation"]
-    assert "unit Euler steps of the ODE, significant differences are random splits: −1.0 on Cora." in text
+    assert "unit Euler steps of the ODE, accuracy differs significantly" in text
+    assert "continuous model's by −1.0 on Cora (random splits)." in text
 
 
 def test_the_propagation_table_also_compares_all_models_with_the_gradient_through_the_source(tmp_path):
