@@ -45,10 +45,6 @@ class Numbers:
         """A cell of the fidelity table that is not one of Table 2."""
         return self._mean("fidelity", {"dataset": dataset, "variant": variant}, "test_accuracy")
 
-    def has(self, variant: str) -> bool:
-        """Whether this variant of the fidelity table was run."""
-        return bool((self._rows("fidelity")["variant"] == variant).any())
-
     def has_run(self, dataset: str, model: str) -> bool:
         return not cell(self._rows("runs"), dataset=dataset, model=model).empty
 
@@ -93,6 +89,13 @@ class Numbers:
 
     def evidence(self, claim: str) -> str:
         return self.claims[claim]["evidence"]
+
+    def estimate(self, claim: str, comparison: str) -> float:
+        """The estimate of one comparison of a claim, by its label."""
+        found = {made["label"]: made["estimate"] for made in self.claims[claim]["comparisons"]}
+        if comparison not in found:
+            raise UserError(f"findings: {claim} has no comparison {comparison!r}; it has {', '.join(found)}")
+        return found[comparison]
 
     def headline(self) -> list[str]:
         """The sentences of the README's headline."""

@@ -89,11 +89,10 @@ def _propagation(table: Table) -> str:
         differing = [f"{list_words(words)} ({group})" for group, words in blocks.items() if words]
         if differing:
             end = ", and nowhere else" if label in equal else ""
-            sentences.append(
-                f"With {label}, accuracy differs significantly from the continuous model's by {'; '.join(differing)}{end}."
-            )
+            verb = f"differs significantly from the continuous model's by {'; '.join(differing)}{end}"
         else:
-            sentences.append(f"With {label}, accuracy does not differ significantly from the continuous model's.")
+            verb = "does not differ significantly from the continuous model's"
+        sentences.append(f"With {label}, accuracy {verb}.")
     return " ".join(sentences)
 
 
