@@ -23,8 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from cgnn.files import write_csv
-    from cgnn.results.collect import check_splits, collect_profiles, collect_runs, collect_seconds, collect_trials
+    from cgnn.results.collect import check_splits, collect_profiles, collect_runs, collect_trials
     from cgnn.results.recorded import collect_recorded
+    from cgnn.results.seconds import collect_seconds
 
     if args.kind == "recorded":
         models = collect_recorded(args.files, args.out)

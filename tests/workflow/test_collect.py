@@ -10,7 +10,8 @@ from cgnn.datasets.splits import Split, save_split
 from cgnn.errors import UserError
 from cgnn.files import write_csv
 from cgnn.results.collect import PROFILE_COLUMNS, check_splits, collect_profiles, collect_runs, collect_trials
-from cgnn.results.schema import COLUMNS, RESULTS, with_digest
+from cgnn.results.schema import COLUMNS, RESULTS, SECONDS_COLUMNS, with_digest
+from cgnn.results.seconds import collect_seconds
 
 ROW = {
     **{"dataset": "cora", "split_kind": "fixed", "split": "fixed", "model": "cgnn", "preset": "released"},
@@ -32,6 +33,25 @@ def test_rows_are_concatenated_in_order(tmp_path):
     files = [chunk(tmp_path, "a/0-1.csv", [0, 1]), chunk(tmp_path, "a/2-2.csv", [2])]
     columns, rows = collect_runs(files)
     assert columns == list(COLUMNS) and [row["replica"] for row in rows] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("file", "stage"),
+    [
+        ("runs/cora/fixed/cgnn/released/published/0-9.seconds.csv", "runs"),
+        ("runs/cora/fixed/cgnn/released/search/0-9.seconds.csv", "runs"),  # searched hyperparameters
+        ("sweeps/cora/fixed/cgnn/released/search/t1-10/0-9.seconds.csv", "sweeps"),
+        ("search/cora/fixed/cgnn/released/trials.seconds.csv", "search"),
+    ],
+)
+def test_times_are_counted_under_the_stage_that_spent_them(tmp_path, file, stage):
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    trial = {"seconds": 2.0, "seconds_per_epoch": 0.1}
+    row = trial if stage == "search" else {**dict.fromkeys(SECONDS_COLUMNS, ""), "dataset": "cora", **trial}
+    write_csv(path, list(row), [row])
+    _, (found,) = collect_seconds([path])
+    assert (found["stage"], found["dataset"], found["seconds"]) == (stage, "cora", "2.0")
 
 
 @pytest.mark.parametrize(
