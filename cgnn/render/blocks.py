@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-RUN = re.compile(r"\*\*(?P<strong>.+?)\*\*|`(?P<code>.+?)`|\[(?P<link>.+?)\]\((?P<to>.+?)\)", re.DOTALL)
+RUN = re.compile(r"\*\*(?P<strong>.+?)\*\*|`(?P<code>.+?)`|\[(?P<link>[^\[\]]+)\]\((?P<to>.+?)\)", re.DOTALL)
 
 
 def blocks_of(markdown: str) -> list[dict[str, Any]]:

@@ -108,3 +108,8 @@ def test_findings_become_blocks_without_markup():
     assert [block["kind"] for block in found] == ["heading", "paragraph", "item", "item"]
     assert "".join(run["text"] for run in found[1]["runs"]) == "First bold line and code."
     assert [run["kind"] for run in found[2]["runs"]] == ["plain", "link", "plain"]
+
+
+def test_an_interval_before_a_link_is_no_link():
+    (found,) = blocks_of("21.2 times [16.2, 22.2], paper 56 times ([speed.md](speed.md)).\n")
+    assert [run["text"] for run in found["runs"]] == ["21.2 times [16.2, 22.2], paper 56 times (", "speed.md", ")."]
