@@ -12,6 +12,7 @@ from cgnn.errors import UserError
 from cgnn.files import write_text
 from cgnn.paper.reported import load_reported
 from cgnn.render.headline import headline
+from cgnn.render.plots import list_words
 
 REPORTED, TEMPLATE, PAGE = Path("paper/reported.yaml"), Path("paper/findings.md.jinja"), Path("docs/findings.md")
 
@@ -89,6 +90,13 @@ class Numbers:
 
     def evidence(self, claim: str) -> str:
         return self.claims[claim]["evidence"]
+
+    def protocols(self, claim: str, verdict: str) -> str:
+        """The protocols under which a claim has the verdict."""
+        found = [made["label"] for made in self.claims[claim]["protocols"] if made["verdict"] == verdict]
+        if not found:
+            raise UserError(f"findings: {claim} is {verdict!r} under no protocol; correct the template")
+        return list_words(found)
 
     def estimate(self, claim: str, comparison: str) -> float:
         """The estimate of one comparison of a claim, by its label."""
