@@ -46,9 +46,6 @@ class Numbers:
         """A cell of the fidelity table that is not one of Table 2."""
         return self._mean("fidelity", {"dataset": dataset, "variant": variant}, "test_accuracy")
 
-    def has_run(self, dataset: str, model: str) -> bool:
-        return not cell(self._rows("runs"), dataset=dataset, model=model).empty
-
     def budget(self, dataset: str) -> str:
         """Seeds and epochs of the runs on the fixed split of a dataset: ``5 seeds and 400 epochs``."""
         rows = cell(self._rows("runs"), dataset=dataset, split_kind="fixed")
