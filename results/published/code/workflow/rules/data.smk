@@ -3,8 +3,10 @@
 Needs: the network, a mirror or a full cache. Makes: data/{dataset}/graph.npz, splits/{dataset}/{split}.json.
 """
 
+from cgnn.pipeline import data as dataset_jobs
 
-# Seconds each, and the first needs the network, which a cluster's nodes may not have.
+
+# These rules take seconds, and the first needs the network, which cluster nodes may not have.
 localrules:
     fetch_dataset,
     assemble_graph,
@@ -12,7 +14,7 @@ localrules:
 
 
 rule fetch_dataset:
-    """Bring the source files into the cache, each checked by its sha256, and write down where they came from."""
+    """Fetch the source files into the cache, verify their sha256, and record where they came from."""
     output:
         manifest=f"{R}/data/{{dataset}}/raw.json",
     log:
@@ -20,17 +22,20 @@ rule fetch_dataset:
     conda:
         "../../environment.yml"
     params:
-        code=code_fingerprint("cgnn.datasets.registry", "cgnn.datasets.cache"),
+        cache=lambda w: config["cache"],
+        mirror=lambda w: ["--mirror", config["mirror"]] if config["mirror"] else [],
+        code=provenance.command_fingerprint("fetch", "cgnn.datasets.registry", "cgnn.datasets.cache"),
     message:
         "fetch {wildcards.dataset}"
     shell:
-        f"python -m cgnn fetch {{wildcards.dataset}} --cache {CACHE} {MIRROR} --manifest {{output.manifest}} {LOGGED}"
+        "python -m cgnn fetch {wildcards.dataset} --cache {params.cache:q} {params.mirror:q}"
+        f" --manifest {{output.manifest:q}} {LOGGED}"
 
 
 rule assemble_graph:
-    """Make one graph.npz of the source files, of your own npz, or of a recipe."""
+    """Write one graph.npz from the source files, your own npz, or the parameters of a synthetic graph."""
     input:
-        raw_input,
+        lambda w: dataset_jobs.raw_input(config, w.dataset),
     output:
         graph=f"{R}/data/{{dataset}}/graph.npz",
     log:
@@ -41,17 +46,20 @@ rule assemble_graph:
         mem_mb=memory,
         runtime=10,
     params:
-        arguments=graph_arguments,
-        code=graph_code,
+        arguments=lambda w: dataset_jobs.graph_arguments(config, w.dataset),
+        cache=lambda w: config["cache"],
+        # A replaced file may have an older date.
+        source=lambda w: dataset_jobs.own_graph_digest(dataset_jobs.own_path(config, w.dataset)),
+        code=lambda w: provenance.command_fingerprint("graph", *dataset_jobs.graph_modules(config, w.dataset)),
     message:
         "assemble {wildcards.dataset}"
     shell:
-        "python -m cgnn graph {wildcards.dataset} {params.arguments}"
-        f" --cache {CACHE} --out {{output.graph}} {LOGGED}"
+        "python -m cgnn graph {wildcards.dataset} {params.arguments:q}"
+        f" --cache {{params.cache:q}} --out {{output.graph:q}} {LOGGED}"
 
 
 rule make_split:
-    """The fixed split of the paper, or a random one drawn from its name."""
+    """Write the fixed split of the graph, or one drawn by the rule in its name."""
     input:
         graph=f"{R}/data/{{dataset}}/graph.npz",
     output:
@@ -64,22 +72,10 @@ rule make_split:
         mem_mb=memory,
         runtime=10,
     params:
-        arguments=split_arguments,
-        code=code_fingerprint("cgnn.verbs.split"),
+        arguments=lambda w: dataset_jobs.split_arguments(config, w.dataset, w.split),
+        code=provenance.command_fingerprint("split", "cgnn.datasets.registry"),
     message:
         "split {wildcards.dataset} {wildcards.split}"
     shell:
-        "python -m cgnn split --graph {input.graph} --name {wildcards.split} {params.arguments}"
-        f" --out {{output.split}} {LOGGED}"
-
-
-rule data:
-    """All graphs and splits."""
-    input:
-        expand(f"{R}/data/{{dataset}}/graph.npz", dataset=DATASETS),
-        expand(f"{R}/splits/{{dataset}}/fixed.json", dataset=DATASETS),
-        expand(
-            f"{R}/splits/{{dataset}}/random{{i:02d}}.json",
-            dataset=DATASETS,
-            i=range(config["protocol"]["random_splits"]),
-        ),
+        "python -m cgnn split --graph {input.graph:q} --name {wildcards.split} {params.arguments:q}"
+        f" --out {{output.split:q}} {LOGGED}"

@@ -1,68 +1,29 @@
-"""What a reader looks at: tables, figures, the PDF and the scorecard.
+"""Tables, figures, the PDF and the page.
 
 Needs: the aggregates, paper/reported.yaml, paper/paper.typ. Makes: tables/, figures/, paper.pdf, index.html.
 """
 
-from cgnn.render.catalogue import (
-    FIGURE_FORMATS,
-    FIGURES,
-    TABLE_FORMATS,
-    TABLES,
-    VERB_FILES,
-    modules_of_figure,
-    modules_of_table,
-)
-
-DATASETS_TABLE = [f"{R}/tables/datasets.{kind}" for kind in ("csv", "md", "tex")]
-TABLE_FILES = [f"{R}/tables/{name}.{kind}" for name in made_here(TABLES) for kind in TABLE_FORMATS]
-FIGURE_FILES = [f"{R}/figures/{name}.{kind}" for name in made_here(FIGURES) for kind in FIGURE_FORMATS]
-
 
 localrules:
-    tabulate_datasets,
     build_table,
     draw_figure,
     compile_paper,
     write_scorecard,
 
 
-rule tabulate_datasets:
-    """Table 1: the paper's numbers beside ours, with the reason where they differ."""
-    input:
-        graphs=expand(f"{R}/data/{{dataset}}/graph.npz", dataset=DATASETS),
-        reported=REPORTED,
-    output:
-        report(
-            DATASETS_TABLE,
-            caption="../report/table.rst",
-            category="Tables",
-            labels={"table": "Table 1: datasets"},
-        ),
-    log:
-        f"{R}/logs/tables/datasets.log",
-    conda:
-        "../../environment.yml"
-    params:
-        code=lambda w: code_fingerprint("cgnn.verbs.datasets_table"),
-    message:
-        "build table datasets"
-    shell:
-        "python -m cgnn datasets_table --graphs {input.graphs} --reported {input.reported}"
-        f" --out {R}/tables/datasets {LOGGED}"
-
-
 rule build_table:
-    """One table of the paper, ours beside theirs, as CSV, Markdown, LaTeX and JSON."""
+    """Write one table with our numbers next to the paper's, as CSV, Markdown, LaTeX and JSON."""
     input:
-        unpack(lambda w: product_input(TABLES[w.table])),
+        unpack(lambda w: OUT.inputs(TABLES[w.table])),
     output:
         report(
-            expand(f"{R}/tables/{{{{table}}}}.{{kind}}", kind=[k for k in TABLE_FORMATS if k != "json"]),
+            f"{R}/tables/{{table}}.csv",
             caption="../report/table.rst",
-            category="Tables",
-            labels=lambda w: {"table": TABLES[w.table].label},
+            category="2. Tables",
+            labels=lambda w: {"table": f"{[*TABLES].index(w.table) + 1:02d} {TABLES[w.table].label}"},
         ),
-        f"{R}/tables/{{table}}.json",
+        [f"{R}/tables/{{table}}.{kind}" for kind in TABLE_FORMATS if kind not in ("csv", "json")],
+        json=f"{R}/tables/{{table}}.json",
     log:
         f"{R}/logs/tables/{{table}}.log",
     wildcard_constraints:
@@ -71,26 +32,27 @@ rule build_table:
         "../../environment.yml"
     params:
         arguments=product_arguments,
-        code=lambda w: code_fingerprint("cgnn.verbs.table", *modules_of_table(w.table)),
+        code=lambda w: provenance.command_fingerprint("table", TABLES[w.table].module),
     message:
         "build table {wildcards.table}"
     shell:
-        "python -m cgnn table {wildcards.table} {params.arguments}"
-        f" --out {R}/tables/{{wildcards.table}} > {{log}} 2>&1"
+        "out={output.json:q}; python -m cgnn table {wildcards.table} {params.arguments}"
+        ' --out "${{out%.json}}" > {log:q} 2>&1'
 
 
 rule draw_figure:
-    """One figure as PDF, SVG and PNG, with its caption as JSON."""
+    """Draw one figure as PDF, SVG and PNG, with its caption as JSON."""
     input:
-        unpack(lambda w: product_input(FIGURES[w.figure])),
+        unpack(lambda w: OUT.inputs(FIGURES[w.figure])),
     output:
         report(
             f"{R}/figures/{{figure}}.svg",
             caption="../report/figure.rst",
-            category="Figures",
-            labels=lambda w: {"figure": FIGURES[w.figure].label},
+            category=lambda w: "4. Search" if w.figure == "search" else "3. Figures",
+            labels=lambda w: {"figure": f"{[*FIGURES].index(w.figure) + 1:02d} {FIGURES[w.figure].label}"},
         ),
-        expand(f"{R}/figures/{{{{figure}}}}.{{kind}}", kind=[k for k in FIGURE_FORMATS if k != "svg"]),
+        [f"{R}/figures/{{figure}}.{kind}" for kind in FIGURE_FORMATS if kind not in ("svg", "json")],
+        json=f"{R}/figures/{{figure}}.json",
     log:
         f"{R}/logs/figures/{{figure}}.log",
     wildcard_constraints:
@@ -99,30 +61,26 @@ rule draw_figure:
         "../../environment.yml"
     params:
         arguments=product_arguments,
-        code=lambda w: code_fingerprint("cgnn.verbs.figure", *modules_of_figure(w.figure)),
+        code=lambda w: provenance.command_fingerprint("figure", FIGURES[w.figure].module),
     message:
         "draw figure {wildcards.figure}"
     shell:
-        "python -m cgnn figure {wildcards.figure} {params.arguments}"
-        f" --out {R}/figures/{{wildcards.figure}} > {{log}} 2>&1"
+        "out={output.json:q}; python -m cgnn figure {wildcards.figure} {params.arguments}"
+        ' --out "${{out%.json}}" > {log:q} 2>&1'
 
 
 rule compile_paper:
-    """The rebuilt paper as a PDF: every number in it comes from the results."""
+    """Compile the reproduced paper as a PDF; every number in it comes from the results."""
     input:
-        DATASETS_TABLE,
-        TABLE_FILES,
-        FIGURE_FILES,
-        [PRODUCTS[name] for name in (*COLLECTED, "claims") if name in PRODUCTS],
-        f"{R}/summary.csv",
+        lambda w: [*OUT.table_files, *OUT.figure_files, *OUT.numbers],
         source="paper/paper.typ",
         reported=REPORTED,
     output:
         pdf=report(
             f"{R}/paper.pdf",
             caption="../report/paper.rst",
-            category="Paper",
-            labels={"what": "the rebuilt paper"},
+            category="1. Paper",
+            labels={"what": "the reproduced paper"},
         ),
         data=f"{R}/paper_data.json",
     log:
@@ -130,28 +88,26 @@ rule compile_paper:
     conda:
         "../../environment.yml"
     params:
-        code=lambda w: code_fingerprint("cgnn.verbs.paper", *VERB_MODULES["paper"]),
+        results=lambda w, output: os.path.dirname(output.pdf),
+        code=provenance.command_fingerprint("paper"),
     message:
         "compile the paper"
     shell:
-        f"python -m cgnn paper --results {R} --source {{input.source}} --reported {{input.reported}}"
-        " --out {output.pdf} > {log} 2>&1"
+        "python -m cgnn paper --results {params.results:q} --source {input.source:q} --reported {input.reported:q}"
+        " --out {output.pdf:q} > {log:q} 2>&1"
 
 
 rule write_scorecard:
-    """One self-contained page: claims, tables down to their rows, figures, search plots."""
+    """Write one self-contained page: claims, tables with their rows, figures, search plots."""
     input:
-        DATASETS_TABLE,
-        TABLE_FILES,
-        FIGURE_FILES,
-        [PRODUCTS[name] for name in (*COLLECTED, "claims") if name in PRODUCTS],
-        VERB_FILES["scorecard"],
+        lambda w: [*OUT.table_files, *OUT.figure_files, *OUT.numbers],
+        [*PAGE_FILES, "CITATION.cff"],
         reported=REPORTED,
     output:
         page=report(
             f"{R}/index.html",
             caption="../report/scorecard.rst",
-            category="Paper",
+            category="1. Paper",
             labels={"what": "scorecard"},
         ),
     log:
@@ -159,28 +115,10 @@ rule write_scorecard:
     conda:
         "../../environment.yml"
     params:
-        code=lambda w: code_fingerprint("cgnn.verbs.scorecard", *VERB_MODULES["scorecard"]),
+        results=lambda w, output: os.path.dirname(output.page),
+        code=provenance.command_fingerprint("scorecard"),
     message:
         "write the scorecard"
     shell:
-        f"python -m cgnn scorecard --results {R} --reported {{input.reported}} --out {{output.page}} > {{log}} 2>&1"
-
-
-rule tables:
-    """All tables."""
-    input:
-        DATASETS_TABLE,
-        TABLE_FILES,
-
-
-rule figures:
-    """All figures."""
-    input:
-        FIGURE_FILES,
-
-
-rule report:
-    """The PDF and the scorecard."""
-    input:
-        f"{R}/paper.pdf",
-        f"{R}/index.html",
+        "python -m cgnn scorecard --results {params.results:q} --reported {input.reported:q}"
+        " --out {output.page:q} > {log:q} 2>&1"

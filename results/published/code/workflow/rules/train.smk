@@ -1,124 +1,43 @@
-"""The trainings behind Tables 2 and 3, the residual GCN's, and the runs whose curves are kept.
+"""Every training: Tables 2 and 3, the residual GCN, Figure 2, the fidelity table, and recorded curves and α.
 
-Needs: graphs, splits, and best.yaml where hyperparameters are searched. Makes: one CSV a job, a row a replica,
-named by the replicas it holds: more seeds later are new files beside the old ones.
+Needs: graphs, splits, and best.yaml where hyperparameters are searched. Makes: one CSV per job with one row per
+replica, named by the replicas it holds, so more seeds later are new files beside the old ones; the times; and the
+learning curves and learned α.
 """
 
-RUN = "runs/{dataset}/{split_kind}/{model}/{preset}/{source}"
-RESIDUAL = "residual/{dataset}/{split_kind}/{layers}"
 
-
-rule train_model:
-    """Replicas first … last of one cell of Tables 2 and 3."""
+rule train:
+    """Train replicas first … last of one training."""
     input:
-        unpack(lambda w: training_input(find_training("runs", RUN.format(**w)), w.first, w.last)),
+        unpack(lambda w: planned(w).inputs(config["results"], int(w.first), int(w.last))),
     output:
-        rows=f"{R}/{RUN}/{{first}}-{{last}}.csv",
-        seconds=f"{R}/{RUN}/{{first}}-{{last}}.seconds.csv",
+        rows=f"{R}/{{folder}}/{{first}}-{{last}}.csv",
+        seconds=f"{R}/{{folder}}/{{first}}-{{last}}.seconds.csv",
+        recorded=f"{R}/{{folder}}/{{first}}-{{last}}.npz",
     log:
-        f"{R}/logs/train/{{dataset}}-{{split_kind}}-{{model}}-{{preset}}-{{source}}-{{first}}-{{last}}.log",
+        f"{R}/logs/{{folder}}/{{first}}-{{last}}.log",
     benchmark:
-        f"{R}/benchmarks/train/{{dataset}}-{{split_kind}}-{{model}}-{{preset}}-{{source}}-{{first}}-{{last}}.tsv"
+        f"{R}/benchmarks/{{folder}}/{{first}}-{{last}}.tsv"
+    wildcard_constraints:
+        folder="(runs|sweeps|fidelity|curves)/.+",
     priority: 10
     conda:
         "../../environment.yml"
     threads: JOBS["threads"]
     resources:
         **GPU,
-        mem_mb=memory,
-        runtime=runtime,
+        mem_mb=lambda w, attempt: memory(planned(w).training, attempt),
+        runtime=lambda w, attempt: runtime(planned(w).training, attempt),
     params:
-        arguments=lambda w: training_arguments(find_training("runs", RUN.format(**w))),
-        settings=lambda w: training_settings(find_training("runs", RUN.format(**w))),
-        code=lambda w: training_code(find_training("runs", RUN.format(**w))),
+        # --dataset, --split, --model, --preset, --switch, --set, --epochs, … (cgnn/training/record.py)
+        training=lambda w: shlex.join(planned(w).training.arguments()),
+        limit=MEMORY_LIMIT,
+        settings=lambda w: planned(w).published_settings,
+        code=lambda w: provenance.training_fingerprint(planned(w).training.model, planned(w).training.fidelity),
     message:
-        "train {wildcards.model} on {wildcards.dataset}, {wildcards.split_kind} split, {wildcards.preset}, {wildcards.source} hyperparameters, replicas {wildcards.first} to {wildcards.last}"
+        "train {wildcards.folder}, replicas {wildcards.first} to {wildcards.last}"
     shell:
-        TRAIN_CHUNK
-
-
-rule train_residual:
-    """The appendix's GCN with residual links, by number of layers."""
-    input:
-        unpack(lambda w: training_input(find_training("residual", RESIDUAL.format(**w)), w.first, w.last)),
-    output:
-        rows=f"{R}/{RESIDUAL}/{{first}}-{{last}}.csv",
-        seconds=f"{R}/{RESIDUAL}/{{first}}-{{last}}.seconds.csv",
-    log:
-        f"{R}/logs/residual/{{dataset}}-{{split_kind}}-{{layers}}-{{first}}-{{last}}.log",
-    benchmark:
-        f"{R}/benchmarks/residual/{{dataset}}-{{split_kind}}-{{layers}}-{{first}}-{{last}}.tsv"
-    conda:
-        "../../environment.yml"
-    threads: JOBS["threads"]
-    resources:
-        **GPU,
-        mem_mb=memory,
-        runtime=runtime,
-    params:
-        arguments=lambda w: training_arguments(find_training("residual", RESIDUAL.format(**w))),
-        settings=lambda w: training_settings(find_training("residual", RESIDUAL.format(**w))),
-        code=lambda w: training_code(find_training("residual", RESIDUAL.format(**w))),
-    message:
-        "train a residual GCN of {wildcards.layers} layers on {wildcards.dataset}, {wildcards.split_kind} split, replicas {wildcards.first} to {wildcards.last}"
-    shell:
-        TRAIN_CHUNK
-
-
-rule record_curves:
-    """Train a few replicas and keep every epoch's loss and accuracies."""
-    input:
-        unpack(lambda w: training_input(find_training("curves", f"curves/{w.dataset}/{w.model}"), 0, 0)),
-    output:
-        curves=f"{R}/curves/{{dataset}}/{{model}}.csv",
-        rows=f"{R}/curves/{{dataset}}/{{model}}.rows/runs.csv",
-    log:
-        f"{R}/logs/curves/{{dataset}}-{{model}}.log",
-    conda:
-        "../../environment.yml"
-    threads: JOBS["threads"]
-    resources:
-        **GPU,
-        mem_mb=memory,
-        runtime=runtime,
-    params:
-        arguments=lambda w: training_arguments(find_training("curves", f"curves/{w.dataset}/{w.model}")),
-        settings=lambda w: training_settings(find_training("curves", f"curves/{w.dataset}/{w.model}")),
-        code=lambda w: training_code(find_training("curves", f"curves/{w.dataset}/{w.model}")),
-        replicas=config["curves"]["seeds"],
-    message:
-        "record the learning curves of {wildcards.model} on {wildcards.dataset}"
-    shell:
-        f"{TRAIN} --replicas 0:{{params.replicas}} --curves {{output.curves}} {STORED_AT}{LOGGED}"
-
-
-rule record_alpha:
-    """Train CGNN once and keep its learned α by node."""
-    input:
-        unpack(lambda w: training_input(find_training("curves", f"curves/{w.dataset}/cgnn"), 0, 0)),
-    output:
-        alpha=f"{R}/alpha/{{dataset}}.npz",
-        rows=f"{R}/alpha/{{dataset}}.rows/runs.csv",
-    log:
-        f"{R}/logs/alpha/{{dataset}}.log",
-    conda:
-        "../../environment.yml"
-    threads: JOBS["threads"]
-    resources:
-        **GPU,
-        mem_mb=memory,
-        runtime=runtime,
-    params:
-        arguments=lambda w: training_arguments(find_training("curves", f"curves/{w.dataset}/cgnn")),
-        settings=lambda w: training_settings(find_training("curves", f"curves/{w.dataset}/cgnn")),
-        code=lambda w: training_code(find_training("curves", f"curves/{w.dataset}/cgnn")),
-    message:
-        "record the learned α on {wildcards.dataset}"
-    shell:
-        f"{TRAIN} --replicas 0:1 --alpha {{output.alpha}} {STORED_AT}{LOGGED}"
-
-
-rule runs:
-    """All trainings of the tables."""
-    input:
-        chunk_files("runs"),
+        'python -m cgnn train {params.training} --graph {input.graph:q} --splits "$(dirname {input.splits[0]:q})"'
+        " --hyperparameters {input.best:q} --replicas {wildcards.first}:$(({wildcards.last} + 1)) {params.limit}"
+        f" --device {JOBS['device']} --threads {{threads}} --expect-fingerprint {{params.code}}"
+        f" --out {{output.rows:q}} {LOGGED}"
