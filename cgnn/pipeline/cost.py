@@ -59,13 +59,15 @@ def pieces(config: Mapping[str, Any], published: Path = PUBLISHED) -> Iterator[P
 
 
 def measured_speeds(files: Iterable[Path]) -> Speeds:
-    """Speeds of trainings with the published or searched number of layers, which is two."""
-    found: dict[tuple[str, str], list[float]] = {}
+    """Median seconds per epoch of trainings with two layers, or of all variants of a model without such a training."""
+    usual: dict[tuple[str, str], list[float]] = {}
+    others: dict[tuple[str, str], list[float]] = {}
     for path in files:
         for row in read_rows(path)[1] if path.is_file() else ():
-            if row["variant"] in ("", "layers-2") and float(row["seconds_per_epoch"] or 0):
-                found.setdefault((row["dataset"], row["model"]), []).append(float(row["seconds_per_epoch"]))
-    return {key: statistics.median(values) for key, values in found.items()}
+            if speed := float(row["seconds_per_epoch"] or 0):
+                found = usual if row["variant"] in ("", "layers-2") else others
+                found.setdefault((row["dataset"], row["model"]), []).append(speed)
+    return {key: statistics.median(values) for key, values in (others | usual).items()}
 
 
 def summary(found: list[Piece], cores: int) -> str:

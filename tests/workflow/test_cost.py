@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cgnn.pipeline.config import load, overlay
-from cgnn.pipeline.cost import pieces, summary, time_left
+from cgnn.pipeline.cost import measured_speeds, pieces, summary, time_left
 from cgnn.results.schema import SECONDS_COLUMNS
 
 HEADER = ",".join(SECONDS_COLUMNS)
@@ -72,3 +72,12 @@ def test_deeper_models_are_expected_to_take_longer(config: dict, tmp_path: Path)
     write_times(folder, "0-1", "gcn_residual", "layers-2", [(1, 0.01)])
     deep = [piece for piece in pieces(config, tmp_path / "none.csv") if piece.epochs in (100, 50)]
     assert [piece.expected for piece in deep] == [pytest.approx(2 * 50 * 0.02), pytest.approx(50 * 0.02)]
+
+
+def test_a_model_that_was_timed_in_variants_only_has_their_median_speed(tmp_path: Path) -> None:
+    folder = tmp_path / "sweeps/cora/fixed/cgnn_no_h0/released/published"
+    write_times(folder / "t1-5", "0-1", "cgnn_no_h0", "t1-5", [(1.0, 0.01), (1.0, 0.03)])
+    write_times(folder / "gcn", "0-1", "gcn", "", [(1.0, 0.05)])
+    write_times(folder / "deep", "0-1", "gcn", "layers-16", [(1.0, 0.5)])
+    found = measured_speeds(sorted(tmp_path.rglob("*.seconds.csv")))
+    assert found == {("cora", "cgnn_no_h0"): pytest.approx(0.02), ("cora", "gcn"): pytest.approx(0.05)}
