@@ -15,10 +15,9 @@ from pathlib import Path
 from cgnn.errors import UserError
 from cgnn.paper import hyperparameters as hyper
 from cgnn.paper.fidelity import Fidelity, preset
-from cgnn.results.schema import CELL, RESULTS
+from cgnn.results.schema import CELL, IDENTITY, RESULTS
 
 Row = Mapping[str, str]
-Speeds = Mapping[tuple[str, str], float]
 
 FILES = ("runs.csv", "sweeps.csv", "fidelity.csv")
 #: These values must agree on every machine, because they are integers and hashes of files.
@@ -48,7 +47,7 @@ class Drawn:
     file: str
     line: int
     row: Row
-    estimate: float | None  # seconds
+    estimate: float | None  # seconds that the published training took
     deviations: Mapping[str, float] = field(default_factory=dict)  # of each value between the replicas of its cell
 
     @property
@@ -71,14 +70,15 @@ def read_rows(results: Path) -> list[Drawn]:
     """Every row that can be recomputed. Rows that ran out of memory cannot, because they do not record the limit."""
     if not (results / FILES[0]).is_file():
         raise UserError(f"{results}: found no {FILES[0]}; give a folder of results with --results")
-    speeds, trials = _profiled(results / "profiles.csv"), _timed(results / "trials.csv")
+    times = _times(results / "seconds.csv")
     found = []
     for file in FILES:
         rows = _read(results / file)
         spread = _deviations(rows)
         for line, row in enumerate(rows, start=2):
             if row["status"] != "out_of_memory":
-                found.append(Drawn(file, line, row, estimate(row, speeds, trials), spread.get(_cell(row), {})))
+                took = times.get((Path(file).stem, *(row.get(name, "") for name in IDENTITY)))
+                found.append(Drawn(file, line, row, took, spread.get(_cell(row), {})))
     return found
 
 
@@ -88,16 +88,6 @@ def draw(rows: Sequence[Drawn], count: int, seed: int, most_seconds: float = mat
     if math.isinf(most_seconds) or all(drawn.estimate is None for drawn in rows):
         short = list(rows)
     return random.Random(seed).sample(short, min(count, len(short)))
-
-
-def estimate(row: Row, profiled: Mapping[tuple[str, str], list[tuple[float, float]]], trials: Speeds) -> float | None:
-    """Seconds for a row, from the profile of its dataset and model at its depth or ending time, or from its search."""
-    points = profiled.get((row["dataset"], row["model"]))
-    if points:
-        size = float(row.get("layers") or row.get("t1") or 1)
-        larger = [seconds for value, seconds in points if value >= size]
-        return float(row["epochs"]) * min(larger, default=max(seconds for _, seconds in points))
-    return trials.get((row["dataset"], row["model"]))
 
 
 def recompute(row: Row, results: Path) -> dict[str, str]:
@@ -197,23 +187,9 @@ def _deviations(rows: Sequence[Row]) -> dict[tuple[str, ...], dict[str, float]]:
     }
 
 
-def _profiled(path: Path) -> dict[tuple[str, str], list[tuple[float, float]]]:
-    """(layers or end time, seconds per epoch) by dataset and model; models without a solver, or with the exact one."""
-    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for row in _read(path):
-        if row["status"] == "ok" and row["method"] in (row["model"], f"{row['model']}_exact"):
-            point = (float(row["value"]), float(row["seconds_per_epoch"]))
-            found.setdefault((row["dataset"], row["model"]), []).append(point)
-    return found
-
-
-def _timed(path: Path) -> Speeds:
-    """Median seconds of the trials of a search, by dataset and model."""
-    found: dict[tuple[str, str], list[float]] = {}
-    for row in _read(path):
-        if row["seconds"]:
-            found.setdefault((row["dataset"], row["model"]), []).append(float(row["seconds"]))
-    return {key: statistics.median(values) for key, values in found.items()}
+def _times(path: Path) -> dict[tuple[str, ...], float]:
+    """Seconds of each training by stage and identity; empty if the times were not collected."""
+    return {(row["stage"], *(row[name] for name in IDENTITY)): float(row["seconds"]) for row in _read(path)}
 
 
 def _read(path: Path) -> list[dict[str, str]]:

@@ -11,8 +11,9 @@ from cgnn.datasets.graph import save_graph
 from cgnn.datasets.splits import random_split, save_split
 from cgnn.datasets.synthetic import Parameters, generate
 from cgnn.errors import UserError
-from cgnn.pipeline.verify import ACCURACY_TOLERANCE, Drawn, Verdict, draw, estimate, judge, read_rows
+from cgnn.pipeline.verify import ACCURACY_TOLERANCE, Drawn, Verdict, draw, judge, read_rows
 
+PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 SETTINGS = "lr: 0.0123\nweight_decay: 0.0005\noptimizer: adam\nhidden: 8\ninput_dropout: 0.4\ndropout: 0.3\nepochs: 3\n"
 
 
@@ -114,12 +115,15 @@ def test_a_row_computed_by_other_code_is_reported():
     assert (found.verdict, found.note) == (Verdict.CLOSE, "other code")
 
 
-def test_the_time_of_a_row_is_estimated_from_profiles_or_from_searches():
-    profiled = {("cora", "gcn"): [(2.0, 0.01), (8.0, 0.03)]}
-    assert estimate(ROW, profiled, {}) == pytest.approx(400 * 0.03)
-    assert estimate({**ROW, "layers": "16"}, profiled, {}) == pytest.approx(400 * 0.03)
-    assert estimate({**ROW, "dataset": "citeseer"}, profiled, {("citeseer", "gcn"): 7.0}) == 7.0
-    assert estimate({**ROW, "dataset": "citeseer"}, profiled, {}) is None
+def test_every_published_row_comes_with_the_time_that_its_training_took():
+    rows = read_rows(PUBLISHED)
+    assert len(rows) > 3000 and all(drawn.estimate is not None and drawn.estimate > 0 for drawn in rows)
+    assert len(draw(rows, 5, 1, most_seconds=24)) == 5
+
+
+def test_rows_without_recorded_times_can_still_be_drawn(tree: Path):
+    rows = read_rows(tree)
+    assert [drawn.estimate for drawn in rows] == [None] * len(rows) and len(draw(rows, 1, 1, most_seconds=24)) == 1
 
 
 def test_slow_rows_are_excluded_and_a_seed_always_draws_the_same_rows():
