@@ -125,7 +125,7 @@ def test_the_verdict_of_each_protocol_is_visible_without_opening_the_claim(page)
     for claim in json.loads((page.parent / "claims.json").read_text())["claims"]:
         closed = part_of(page, claim["id"], "<details>")
         assert ('class="protocols"' in closed) == bool(claim["also"])
-        verdicts = set(re.findall(r"<b>([\w ]+)</b> with", closed))
+        verdicts = set(re.findall(r"<b>([\w ]+)</b>:", closed))
         assert {verdict.lower() for verdict in verdicts} == set(claim["also"].values())
 
 
