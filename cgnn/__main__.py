@@ -10,6 +10,7 @@ from typing import Any
 
 from cgnn.errors import UserError
 from cgnn.pipeline.preload import delegate
+from cgnn.training.allocator import tune_allocator
 from cgnn.training.gpus import one_gpu
 
 COMMANDS = sorted(path.stem for path in (Path(__file__).parent / "cli").glob("[a-z]*.py"))
@@ -32,10 +33,14 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; if a package of the workflow is missing, print how to install it."""
+    """Run a command; if a package of the workflow is missing, print how to install it.
+
+    Without ``arguments``, those of this process are taken; only then its memory allocation is tuned, because a program
+    that calls this function may want the default.
+    """
     make_robust()
     try:
-        return _run(sys.argv[1:] if arguments is None else arguments)
+        return _run(sys.argv[1:] if arguments is None else arguments, tune=arguments is None)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] == "cgnn":
             raise
@@ -43,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], tune: bool) -> int:
     """Import only the module of the requested command (torch takes seconds to import) and run it."""
     requested = [word for word in arguments[:1] if word in COMMANDS]
     parser = CommandParser(
@@ -66,6 +71,8 @@ def _run(arguments: list[str]) -> int:
         parser.print_help()
         return 2
     parsed = parser.parse_args(arguments)
+    if tune and getattr(parsed, "memory_limit", None) is None:  # a limit counts free memory of the heap as used
+        tune_allocator()
     try:
         # Done here rather than in each command: CUDA reads which GPUs the process may use only once, when torch
         # initialises it.

@@ -82,7 +82,7 @@ def delegate(arguments: list[str]) -> int | None:
     return int(reply)
 
 
-def serve(path: Path, main: Callable[[list[str]], int]) -> None:
+def serve(path: Path, main: Callable[[], int]) -> None:
     """Import every module of the package, then fork a child for each command until standard input is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes finished children
@@ -123,7 +123,7 @@ def _import_all() -> None:
                 import_module(module)
 
 
-def _run(connection: socket.socket, main: Callable[[list[str]], int]) -> None:
+def _run(connection: socket.socket, main: Callable[[], int]) -> None:
     """In the child: take over the streams of the requesting command, run it, and send its exit code."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -139,9 +139,10 @@ def _run(connection: socket.socket, main: Callable[[list[str]], int]) -> None:
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
+    sys.argv[1:] = request["arguments"]
     threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
     try:
-        code = main(request["arguments"])
+        code = main()
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
     except BaseException:

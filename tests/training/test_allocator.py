@@ -1,0 +1,48 @@
+"""Freed memory is kept for the next tensor, and results do not depend on how memory is allocated."""
+
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FAULTS = """
+import resource, torch
+from cgnn.training.allocator import tune_allocator
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(4):
+        torch.ones(2**24)  # 64 MiB, that is 16,384 pages
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+default = [faults() for _ in range(6)]
+tune_allocator()
+tuned = [faults() for _ in range(6)]  # the first rounds enlarge the heap
+print(default[-1], tuned[-1])
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc")
+def test_a_new_tensor_reuses_the_pages_of_a_freed_one() -> None:
+    """The kernel counts the pages that it hands out."""
+    done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
+    default, kept = map(int, done.stdout.split())
+    assert kept < default / 10
+
+
+@pytest.mark.parametrize("model", ["cgnn", "gcn"])
+def test_rows_do_not_depend_on_the_allocator(small_file: Path, tmp_path: Path, model: str) -> None:
+    """With a memory limit the allocator keeps its defaults; a limit that is not reached changes nothing else.
+
+    The states are larger than 2 MiB, from which on torch uses huge pages.
+    """
+    files = []
+    for name, options in (("kept", ()), ("default", ("--memory-limit", "100000"))):
+        files.append(tmp_path / f"{name}.csv")
+        words = ["--dataset", "small", "--graph", str(small_file), "--model", model, *options]
+        words += ["--epochs", "3", "--set", "hidden=8192"]
+        command = [sys.executable, "-m", "cgnn", "train", *words, "--out", str(files[-1])]
+        subprocess.run(command, check=True, capture_output=True)
+    assert files[0].read_bytes() == files[1].read_bytes()
