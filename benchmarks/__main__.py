@@ -13,9 +13,13 @@ from typing import Any
 from benchmarks.machine import describe
 from cgnn.errors import UserError
 from cgnn.files import write_text
+from cgnn.training.allocator import tune_allocator
 
-PARTS = ("epochs", "memory", "order", "growth")
+#: Growth comes first: its largest graph needs most of the memory, and the other parts leave several GiB allocated.
+PARTS = ("growth", "epochs", "memory", "order")
 DATASETS = ("cora", "citeseer", "pubmed")
+#: The models of this project whose epochs are timed.
+MODELS = ("cgnn", "cgnn_weight", "gcn", "gat")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,19 +45,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     import torch
 
-    # As in `cgnn train`, for all contestants: weights that decay below 1e-38 would slow down every product with them.
-    # Set before torch starts its threads, which inherit it.
+    # As in `cgnn train`, for all contestants: weights that decay below 1e-38 would slow down every product with them
+    # (set before torch starts its threads, which inherit it), and so would clearing the pages of each new tensor.
     torch.set_flush_denormal(True)
-    earlier = options.out / "bench.json"
-    content: dict[str, Any] = {}
-    if set(parts) != set(PARTS) and earlier.is_file():
-        content = json.loads(earlier.read_text(encoding="utf-8"))
-    content |= {"date": datetime.now(UTC).strftime("%Y-%m-%d"), "quick": options.quick, "machine": describe()}
+    tune_allocator()
+    code = fingerprints()
+    content = {} if set(parts) == set(PARTS) else earlier_results(options.out / "bench.json", code)
+    date = datetime.now(UTC).strftime("%Y-%m-%d")
+    content |= {"date": date, "quick": options.quick, "machine": describe(), "code": code}
     durations = content.setdefault("part_seconds", {})
     from benchmarks.render import markdown
     from benchmarks.requirements import check
 
-    for part in parts:
+    for part in sorted(parts, key=PARTS.index):
         started = time.perf_counter()
         for _ in MEASURE[part](content, options):
             content["requirements"] = check(content)
@@ -64,6 +68,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_text(options.out / "bench.md", markdown(content))
     print(markdown(content))
     return 0
+
+
+def fingerprints() -> dict[str, str]:
+    """The fingerprint of each training whose epoch is timed; the rows of runs.csv name the same ones."""
+    from cgnn.paper.fidelity import preset
+    from cgnn.pipeline.provenance import training_fingerprint
+
+    return {model: training_fingerprint(model, preset("released")) for model in MODELS}
+
+
+def earlier_results(path: Path, code: dict[str, str]) -> dict[str, Any]:
+    """What an earlier run measured, which ``--only`` keeps; refused if the code has changed since."""
+    if not path.is_file():
+        return {}
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content.get("code") != code:
+        raise UserError(
+            f"{path}: measured with other code (fingerprints {content.get('code')}, expected {code}), so its parts "
+            "cannot be kept; measure all parts (without --only), or give another folder with --out"
+        )
+    return content
 
 
 def epochs(content: dict[str, Any], options: argparse.Namespace) -> Iterator[None]:
@@ -91,13 +116,19 @@ def memory(content: dict[str, Any], options: argparse.Namespace) -> Iterator[Non
 
 
 def growth(content: dict[str, Any], options: argparse.Namespace) -> Iterator[None]:
-    from benchmarks.growth import POINTS, QUICK_POINTS, measure_growth
+    from benchmarks.growth import COMPARED, POINTS, QUICK_POINTS, measure_growth
 
-    content["growth"] = []
+    content["growth"], content["allocator"] = [], []
     for point in QUICK_POINTS if options.quick else POINTS:
-        if options.max_nodes is None or point.nodes <= options.max_nodes:
-            say(f"growth: {point.graph} graph, {point.nodes:,} nodes, {point.solver}")
-            content["growth"].append(measure_growth(point, options.threads))
+        if options.max_nodes is not None and point.nodes > options.max_nodes:
+            continue
+        say(f"growth: {point.graph} graph, {point.nodes:,} nodes, {point.solver}")
+        row = measure_growth(point, options.threads)
+        content["growth"].append(row)
+        yield
+        if point == COMPARED:
+            say("growth: the same with the allocator's default settings")
+            content["allocator"] = [row, measure_growth(point, options.threads, tuned=False)]
             yield
 
 

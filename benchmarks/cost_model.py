@@ -25,6 +25,11 @@ PER_WORD = 28
 PER_NODE = 48
 #: States of n × width at the peak, besides the K that the exact solver keeps for the gradient.
 STATES = {"exact": 6, "exact_recompute": 10}
+#: Times that a state is read or written per term of the series, the products included. Forward in the step: 11 if P_k
+#: is kept (the product 5, because torch first copies P_{k−1}; Δ and H 3 each), else 9 (the product 3), as in the
+#: evaluation. Backward: 10 for the series of α (the product 3, its coefficient 3, the sum over b·P 4), 6 for that of
+#: the encoder, and 6 to run the forward recurrence backwards.
+PASSES = {"exact": 11 + 9 + 10 + 6, "exact_recompute": 9 + 9 + 10 + 6 + 6}
 
 
 @dataclass(frozen=True)
@@ -71,9 +76,25 @@ def products(terms: int, solver: str) -> int:
     return 4 * (terms - 1) + (terms - 2 if solver == "exact_recompute" else 0)
 
 
+def bytes_of_matrix(size: Size) -> int:
+    """Bytes of Â, which each product reads once."""
+    return (FLOAT + INDEX) * size.stored + INDEX * size.nodes
+
+
 def bytes_moved(size: Size) -> int:
     """Bytes moved by one product Y ← Y + ÂH if every value is read or written once: the matrix, H, old and new Y."""
-    return (FLOAT + INDEX) * size.stored + INDEX * size.nodes + 3 * FLOAT * size.nodes * size.width
+    return bytes_of_matrix(size) + 3 * FLOAT * size.nodes * size.width
+
+
+def bytes_of_epoch(size: Size, solver: str) -> int:
+    """Bytes moved by the series of one epoch if no state stays in a cache between two operations."""
+    states = (size.terms - 1) * PASSES[solver] * FLOAT * size.nodes * size.width
+    return states + products(size.terms, solver) * bytes_of_matrix(size)
+
+
+def epoch_over_products(size: Size, solver: str) -> float:
+    """The time of an epoch divided by that of its bare products, if memory bandwidth decides both."""
+    return bytes_of_epoch(size, solver) / (products(size.terms, solver) * bytes_moved(size))
 
 
 def bytes_held(size: Size, solver: str) -> int:

@@ -7,11 +7,13 @@ JSON), so that its peak memory does not depend on previous sizes.
 import gc
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -45,9 +47,17 @@ QUICK_POINTS = (
 )
 
 
-def measure_growth(point: Point, threads: int) -> dict[str, Any]:
-    """The row of one point. If its process fails or runs out of memory, the row contains the reason."""
-    command = [sys.executable, "-m", "benchmarks.growth", json.dumps({**asdict(point), "threads": threads})]
+#: The point that is also measured without :func:`tune_allocator`.
+COMPARED = Point("community", 1_000_000)
+
+
+def measure_growth(point: Point, threads: int, tuned: bool = True) -> dict[str, Any]:
+    """The row of one point. If its process fails or runs out of memory, the row contains the reason.
+
+    ``tuned``: with :func:`tune_allocator`, as in `cgnn train`.
+    """
+    wanted = {**asdict(point), "threads": threads, "tuned": tuned}
+    command = [sys.executable, "-m", "benchmarks.growth", json.dumps(wanted)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         reason = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
@@ -80,12 +90,12 @@ def measure(point: Point, thread_count: int) -> dict[str, Any]:
             first_loss = epoch.loss
             peak.restart()  # temporary memory of the set-up does not count, but what it keeps does
             epoch()
-        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        resident = largest_resident()
         gc.collect()
         features = SparseInput.build(problem.data.x)
         floor = Floor(problem, settings, point.solver, features)
         floor()
-        rounds = 2 if point.nodes >= HUGE else 4 if point.nodes >= LARGE else 9
+        rounds = 2 if point.nodes >= HUGE else 7 if point.nodes >= LARGE else 9
         turns = [(timed(epoch), timed(floor)) for _ in range(rounds)]
     seconds, floor_seconds = zip(*turns, strict=True)
     return {
@@ -107,6 +117,19 @@ def measure(point: Point, thread_count: int) -> dict[str, Any]:
     }
 
 
+def largest_resident() -> int:
+    """Largest resident memory of this process in bytes.
+
+    Read from /proc where it exists: ``ru_maxrss`` is at least the memory of the process that started this one.
+    """
+    status = Path("/proc/self/status")
+    if status.is_file():
+        peak = re.search(r"VmHWM:\s*(\d+) kB", status.read_text())
+        if peak:
+            return int(peak[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
 if __name__ == "__main__":
     import warnings
 
@@ -114,7 +137,11 @@ if __name__ == "__main__":
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     import torch
 
+    from cgnn.training.allocator import tune_allocator
+
     torch.set_flush_denormal(True)
     wanted = json.loads(sys.argv[1])
     count = wanted.pop("threads")
+    if wanted.pop("tuned"):
+        tune_allocator()
     print(json.dumps(measure(Point(**wanted), count)))

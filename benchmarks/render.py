@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cost_model import Size, bytes_held, bytes_moved, products
+from benchmarks.cost_model import Size, bytes_held, bytes_moved, epoch_over_products, products
 from benchmarks.requirements import measured, memory_spread
 from cgnn.analysis.measured import bench_label, bench_name
 from cgnn.files import write_text
@@ -107,6 +107,21 @@ def growth_block(content: dict[str, Any]) -> str:
     return table(header, body)
 
 
+def allocator_block(content: dict[str, Any]) -> str:
+    """The same epoch with and without the settings of `tune_allocator`."""
+    tuned, default = content["allocator"]
+    where = f"{tuned['graph']}, {tuned['solver']}, {tuned['nodes']:,}"
+    if "failed" in tuned or "failed" in default:
+        return f"The epoch on {where} nodes failed."
+    body = [
+        f"{tuned['ms_per_epoch']:,.0f}",
+        f"{default['ms_per_epoch']:,.0f}",
+        f"{default['ms_per_epoch'] / tuned['ms_per_epoch']:.2f}",
+    ]
+    header = ["graph, solver, nodes", "ms per epoch, tuned allocator", "default allocator", "ratio"]
+    return table(header, [[where, *body]])
+
+
 def model_block(content: dict[str, Any]) -> str:
     """The cost model next to the measurements."""
     body = []
@@ -121,6 +136,8 @@ def model_block(content: dict[str, Any]) -> str:
                 f"{held / row['nodes']:,.1f}",
                 f"{row['peak_bytes'] / held:.4f}",
                 f"{bandwidth(row) / 1e9:.1f}",
+                f"{row['ms_per_epoch'] / row['floor_ms']:.2f}",
+                f"{epoch_over_products(size, row['solver']):.2f}",
             ]
         )
     header = [
@@ -130,6 +147,8 @@ def model_block(content: dict[str, Any]) -> str:
         "by the model",
         "ratio",
         "GB/s of products",
+        "epoch ÷ products, measured",
+        "by bytes moved",
     ]
     return table(header, body)
 
@@ -174,7 +193,7 @@ def prediction_block(content: dict[str, Any]) -> str:
     header = [
         "10^8 nodes",
         "GiB held",
-        "GB moved per epoch",
+        "GB moved by the products",
         "s per epoch, this machine's bandwidth",
         f"s per epoch, {MEMORY_BANDWIDTH / 1e9:.0f} GB/s",
         f"GiB on each of {MACHINES}",
@@ -198,10 +217,11 @@ def requirements_block(content: dict[str, Any]) -> str:
 
 def machine_block(content: dict[str, Any]) -> str:
     machine = content["machine"]
+    code = ", ".join(f"{model} `{fingerprint}`" for model, fingerprint in content.get("code", {}).items())
     return (
         f"Measured on {content['date']}: {machine['processor']}, {machine['cores']} cores, "
         f"{machine['memory_gib']:.0f} GiB, load {machine['load_before']} before; {machine['versions']}; "
-        f"{content['seconds']:.0f} s in all."
+        f"{content['seconds']:.0f} s in all." + (f" Fingerprints of the measured code: {code}." if code else "")
     )
 
 
@@ -212,6 +232,7 @@ BLOCKS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "memory": ("memory", memory_block),
     "order": ("order", order_block),
     "growth": ("growth", growth_block),
+    "allocator": ("allocator", allocator_block),
     "model": ("growth", model_block),
     "prediction": ("growth", prediction_block),
 }

@@ -1,5 +1,6 @@
 """The benchmarks compare equivalent computations, and the harness measures, judges and renders correctly."""
 
+import csv
 import json
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmarks.__main__ import main
-from benchmarks.cost_model import Size, bytes_held, products, terms_of
+from benchmarks.cost_model import PASSES, Size, bytes_held, products, terms_of
 from benchmarks.growth import Point, measure_growth
 from benchmarks.order import measure_order
 from benchmarks.ours import Floor, OurEpoch
@@ -22,6 +23,7 @@ from benchmarks.released_recipe import ReleasedCGNN, ReleasedEpoch
 from benchmarks.render import BLOCKS, fill, markdown
 from benchmarks.requirements import check
 from benchmarks.timing import QUICK, Plan, take_turns
+from cgnn.errors import UserError
 from cgnn.models.cgnn import CGNN
 from cgnn.paper.fidelity import preset
 from cgnn.paper.hyperparameters import override, published
@@ -110,6 +112,37 @@ def test_the_cost_model_counts_the_products_of_an_epoch_and_of_the_floor(problem
     assert counts == [products(terms_of(settings), solver)] * 2
 
 
+class CountedPasses(TorchDispatchMode):
+    """Counts how often torch's operations read or write a dense matrix of a given shape."""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.shape, self.count = shape, 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        if function not in (torch.ops.aten.detach.default, torch.ops.aten.view.default):  # these touch no memory
+            tensors = [a for a in (*args, result) if isinstance(a, torch.Tensor) and a.layout == torch.strided]
+            self.count += sum(a.shape == self.shape for a in tensors)
+        # Out of place, torch copies the summand to the result before it adds the product.
+        self.count += 2 * (function is torch.ops.aten.addmm.default and args[1].layout == torch.sparse_csr)
+        return result
+
+
+@pytest.mark.parametrize("solver", ["exact", "exact_recompute"])
+def test_the_cost_model_counts_the_passes_over_the_state(problem, solver):
+    counts, terms = [], []
+    for t1 in (1.0, 5.0):  # with these, all series of an epoch have equally many terms
+        settings = override(published("cora", "fixed", "cgnn"), t1=t1)
+        run = OurEpoch(problem, "cgnn", settings, solver)
+        run()
+        with CountedPasses((problem.data.num_nodes, settings.hidden)) as counted:
+            run()
+        counts.append(counted.count)
+        terms.append(terms_of(settings))
+    assert counts[1] - counts[0] == PASSES[solver] * (terms[1] - terms[0])
+
+
 def test_the_number_of_terms_grows_like_the_square_root_of_the_end_time():
     settings = published("cora", "fixed", "cgnn")
     few, many = (terms_of(override(settings, t1=t1)) for t1 in (10.0, 1000.0))
@@ -129,6 +162,13 @@ def test_a_size_whose_process_fails_is_reported_in_its_row():
     row = measure_growth(Point("no such graph", 100), 1)
     assert "KeyError" in row["failed"]
     assert "failed: KeyError" in markdown({"growth": [row], "requirements": check({"growth": [row]})})
+
+
+def test_resident_memory_does_not_include_that_of_the_process_that_measures():
+    """ru_maxrss of a child is at least its parent's memory; a row of 1,000 nodes needs less than 1 GiB."""
+    held = np.ones(2**28)  # 2 GiB
+    row = measure_growth(Point("random", 1000), threads=1)
+    assert held.nbytes == 2**31 and 2**26 < row["resident_bytes"] < 2**30
 
 
 def test_communities_have_most_edges_inside_and_are_numbered_at_random():
@@ -190,6 +230,11 @@ def test_the_command_writes_json_and_markdown(tmp_path, capsys):
     both = json.loads((tmp_path / "bench.json").read_text())
     assert both["growth"] == content["growth"] and len(both["order"]) == 1
     assert set(both["part_seconds"]) == {"growth", "order"}
+    both["code"]["cgnn"] = "0123456789abcdef"
+    (tmp_path / "bench.json").write_text(json.dumps(both))
+    with pytest.raises(UserError, match="measured with other code"):
+        main(["--quick", "--only", "order", "--threads", "1", "--out", str(tmp_path)])
+    assert json.loads((tmp_path / "bench.json").read_text()) == both
 
 
 def test_the_growth_table_is_judged_by_the_ratio_to_bare_products_and_by_memory():
@@ -215,3 +260,12 @@ def test_the_numbers_in_the_pages_come_from_the_json_file():
     assert all(fill(page, content) == page for page in pages)
     assert all(f"<!-- bench {name} -->" in "".join(pages) for name in BLOCKS)
     assert markdown(content)
+
+
+def test_the_published_benchmark_measured_the_code_that_trained_the_published_rows():
+    published = DOCS.parent / "results" / "published"
+    code = json.loads((published / "bench.json").read_text(encoding="utf-8"))["code"]
+    with (published / "runs.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["model"] in code and row["sw_solver"] == "exact"]
+    assert {(row["model"], row["code_fingerprint"]) for row in rows} == set(code.items())
+    assert json.loads((DOCS / "speed.json").read_text(encoding="utf-8"))["code"] == code
