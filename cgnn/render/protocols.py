@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cgnn.analysis.claims.base import Outcome, Verdict
+from cgnn.analysis.claims.base import Outcome, Verdict, digits_of
 from cgnn.render.accuracy_table import SOURCES
 from cgnn.render.cells import signed
 
@@ -47,9 +47,10 @@ def one_line(claim: dict[str, Any]) -> str:
     if effect is None or effect["estimate"] is None:
         return text
     points = effect["unit"] == "points"
+    digits = digits_of(effect["estimate"], effect["low"], effect["high"])
 
     def number(value: float) -> str:
-        return signed(value, 1) if points else f"{value:.2f}".replace("-", "−")
+        return signed(value, digits) if points else f"{value:.2f}".replace("-", "−")
 
     span = ""
     if effect["low"] is not None and effect["low"] != effect["high"]:

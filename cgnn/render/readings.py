@@ -32,23 +32,24 @@ def _cells(table: Table, group: str = "") -> Iterator[tuple[dict[str, Any], str,
                     yield row, column, cell["numbers"]
 
 
-def _accuracy(table: Table) -> str:
-    parts = []
+def _differences(table: Table) -> Iterator[tuple[str, list[float]]]:
+    """The differences from the paper by block; blocks are different models, splits or hyperparameters."""
     for group in dict.fromkeys(row["group"] for row in table["rows"]):
-        gaps = [n for _, _, n in _cells(table, group) if n.get("difference") is not None]
-        if gaps:
-            near = sum(abs(gap["difference"]) <= 1 for gap in gaps)
-            parts.append(f"{near} of {len(gaps)} with {group[0].lower()}{group[1:]}")
+        found = [n["difference"] for _, _, n in _cells(table, group) if n.get("difference") is not None]
+        if found:
+            yield group, found
+
+
+def _accuracy(table: Table) -> str:
+    parts = [
+        f"{sum(abs(gap) <= 1 for gap in gaps)} of {len(gaps)} with {group[0].lower()}{group[1:]}"
+        for group, gaps in _differences(table)
+    ]
     return f"Means within one point of the paper's: {'; '.join(parts)}." if parts else ""
 
 
 def _residual(table: Table) -> str:
-    """One range per block, because its blocks are different models or splits."""
-    parts = []
-    for group in dict.fromkeys(row["group"] for row in table["rows"]):
-        gaps = [n["difference"] for _, _, n in _cells(table, group) if n.get("difference") is not None]
-        if gaps:
-            parts.append(f"{_between(gaps)} points for {group}")
+    parts = [f"{_between(gaps)} points for {group}" for group, gaps in _differences(table)]
     return f"Ours minus the paper's: {'; '.join(parts)}." if parts else ""
 
 

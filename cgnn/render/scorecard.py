@@ -32,8 +32,8 @@ VERDICTS = {
     Verdict.PARTLY: "only some passed, or half or more could not be made.",
     Verdict.DEPENDS: "protocols (preset, source of the hyperparameters and the like) for which more than half of the "
     "comparisons could be made give different verdicts.",
-    Verdict.NOT_REPRODUCED: "none passed and at least one was contradicted, that is, the interval excludes what the "
-    "claim says; for a lead, that is a difference of 1 point or more.",
+    Verdict.NOT_REPRODUCED: "none passed and at least one was contradicted, by the rule for its kind of comparison. A "
+    "lead, for example, is contradicted if its interval excludes 1 point or more.",
     Verdict.TOO_FEW_RUNS: "none passed and none was contradicted.",
     Verdict.NOT_TESTABLE: "nothing could be compared.",
 }

@@ -129,6 +129,7 @@ def test_each_reading_without_h0_has_its_own_verdict():
         "printed derivative and H' = (A − I)H(t)": Verdict.REPRODUCED,
         "printed derivative and H' = (A − I)H(0)": Verdict.NOT_TESTABLE,
     }
+    assert len({item.label for item in claim.comparisons}) == len(claim.comparisons) == 6
 
 
 def test_a_reading_is_compared_with_cgnn_of_the_same_derivative_if_available():

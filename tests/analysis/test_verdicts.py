@@ -10,7 +10,7 @@ import synthetic_results as synthetic
 from judging import NOTHING, REPORTED, judged, tables
 
 from cgnn.__main__ import main
-from cgnn.analysis.claims.base import Kind, Outcome, Verdict, count_verdicts
+from cgnn.analysis.claims.base import Comparison, Kind, Outcome, Verdict, claim_count, count_verdicts, span
 from cgnn.analysis.tree import check_results
 from cgnn.analysis.verdicts import TESTS, judge, write_claims
 from cgnn.errors import UserError
@@ -36,6 +36,20 @@ def test_counts_of_verdicts_agree_in_number_and_leave_out_zeros():
         "1 depends on the protocol",
         "2 with too few runs",
     ]
+
+
+def test_a_claim_in_two_parts_is_one_claim_with_two_verdicts():
+    assert claim_count([{"id": "C1"}, {"id": "C2"}]) == "2 claims"
+    both = [{"id": "C12"}, {"id": "C13a"}, {"id": "C13b"}]
+    assert claim_count(both) == "2 claims (3 verdicts, because C13 has two parts)"
+
+
+def test_an_interval_that_excludes_zero_is_never_printed_as_if_it_ended_there():
+    def text(estimate, low, high):
+        return span(Comparison(Kind.DIFFERENCE, "", estimate, "points", "", Outcome.PASSED, low, high))
+
+    assert text(-0.44, -0.85, -0.03) == "−0.44 [−0.85, −0.03]"
+    assert text(1.23, 0.41, 2.0) == "+1.2 [+0.4, +2.0]"
 
 
 def test_the_report_is_json_with_the_documented_keys(tmp_path):

@@ -68,7 +68,7 @@ def c13a(evidence: Evidence) -> Claim:
     text = f"Equivalent within ± {CLOSE:g} point in {sum(item.passed for item in counted)} of {len(counted)} pairs"
     if counted:
         far = max(counted, key=lambda item: abs(item.estimate))
-        text += f"; the largest difference is {span(far, 2)} points ({far.label}, {p_text(far.p)})"
+        text += f"; the largest difference is {span(far)} points ({far.label}, {p_text(far.p)})"
     identical = [str(item.details["where"]) for item in judged if item.outcome is Outcome.CANNOT_FAIL]
     text += f"; identical run by run: {', '.join(identical)}." if identical else "."
     return conclude("C13a", test, text, [Part(Scope(), judged)])

@@ -41,13 +41,13 @@ def count_verdicts(counts: Mapping[str, int]) -> list[str]:
 
 
 def claim_count(claims: Sequence[Mapping[str, Any]]) -> str:
-    """``13 claims (C13 in two parts)``: claims of claims.json that were split have a letter after their number."""
+    """``13 claims (14 verdicts, because C13 has two parts)``: the parts of a claim have a letter after its number."""
     parts: dict[str, int] = {}
     for claim in claims:
         number = claim["id"].rstrip("ab")
         parts[number] = parts.get(number, 0) + 1
-    split = ", ".join(f"{number} in two parts" for number, count in parts.items() if count == 2)
-    return f"{len(parts)} claims" + (f" ({split})" if split else "")
+    split = " and ".join(number for number, count in parts.items() if count == 2)
+    return f"{len(parts)} claims" + (f" ({len(claims)} verdicts, because {split} has two parts)" if split else "")
 
 
 #: Verdicts that the data decided; the others say that data is missing.
@@ -278,8 +278,14 @@ def signed(value: float, digits: int = 1) -> str:
     return "–" if math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
 
 
-def span(item: Comparison, digits: int = 1) -> str:
+def digits_of(*values: float | None) -> int:
+    """One digit after the point, or two if one would print a number other than 0 as 0.0."""
+    return 2 if any(value and abs(value) < 0.05 for value in values) else 1
+
+
+def span(item: Comparison) -> str:
     """``+1.2 [+0.4, +2.0]``"""
+    digits = digits_of(item.estimate, item.low, item.high)
     if math.isnan(item.low):
         return signed(item.estimate, digits)
     return f"{signed(item.estimate, digits)} [{signed(item.low, digits)}, {signed(item.high, digits)}]"

@@ -175,9 +175,10 @@ def _without_h0(sweeps: pd.DataFrame | None, derivative: str, form: str) -> Part
         other = "" if same else " (of the released derivative)"
         best = _best(with_h0, common)
         gap = compare(without[best], with_h0[best])
-        label = f"{name}: without − with H(0){other} at t = {best:g}"
+        where = f"{name}, {WORDS[derivative]} derivative, {WORDS[form]}"
+        label = f"{where}: without − with H(0){other} at t = {best:g}"
         comparisons.append(_much_worse(label, name, gap, best, same))
-        comparisons.append(_wider(without, with_h0, common, f"{name}: range over t, without − with H(0){other}", name))
+        comparisons.append(_wider(without, with_h0, common, f"{where}: range over t, without − with H(0){other}", name))
     return Part(Scope(reading=reading), adjust(comparisons), tuple(missing), main=bool(comparisons))
 
 

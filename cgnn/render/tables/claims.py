@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cgnn.analysis.claims.base import Verdict, count_verdicts, p_text
+from cgnn.analysis.claims.base import Verdict, count_verdicts, digits_of, p_text
 from cgnn.render.cells import signed
 from cgnn.render.table import Cell, Row, Table
 
@@ -39,7 +39,7 @@ def _verdict_cell(claim: dict[str, Any]) -> Cell:
 def _effect_cell(effect: dict[str, Any] | None) -> Cell:
     if effect is None:
         return Cell("–", missing="not testable")
-    digits = 1 if effect["unit"] == "points" else 2
+    digits = digits_of(effect["estimate"], effect["low"], effect["high"]) if effect["unit"] == "points" else 2
     text = f"{signed(effect['estimate'], digits)} {effect['unit']}" if effect["estimate"] is not None else "–"
     under = [effect["label"], effect["outcome"]]
     if effect["low"] is not None and effect["low"] != effect["high"]:
