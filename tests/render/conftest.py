@@ -1,12 +1,15 @@
 """One synthetic results tree for all tests in this folder."""
 
+import shutil
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import synthetic_results as synthetic
+from scorecard_tree import NOT_RUN, PLOTS, SEARCH, chosen, write_scorecard
 
 from cgnn.__main__ import main
 from cgnn.datasets.graph import save_graph
@@ -33,3 +36,23 @@ def finished(results) -> Path:
         for name in products:
             assert main([kind, name, *common, "--out", str(results / f"{kind}s" / name)]) in (0, None)
     return results
+
+
+@pytest.fixture(scope="session")
+def page(finished, tmp_path_factory):
+    """The page of a tree with a cell that was not run, a search that round two decided, and two of Orion's plots."""
+    tree = shutil.copytree(finished, tmp_path_factory.mktemp("page") / "results")
+    runs = pd.read_csv(tree / "runs.csv")
+    runs[~chosen(runs, NOT_RUN)].to_csv(tree / "runs.csv", index=False)
+    common = ["--results", str(tree), "--reported", str(synthetic.REPORTED)]
+    assert main(["summarise", "--runs", str(tree / "runs.csv"), "--out", str(tree / "summary.csv")]) in (0, None)
+    assert main(["table", "fixed_splits", *common, "--out", str(tree / "tables" / "fixed_splits")]) in (0, None)
+    trials = pd.read_csv(tree / "trials.csv")
+    worst, second = trials[chosen(trials, SEARCH) & trials["mean"].notna()].nsmallest(2, "objective").index
+    trials.loc[[worst, second], "mean"] = 99.0
+    trials.to_csv(tree / "trials.csv", index=False)
+    for name in PLOTS:
+        path = tree.joinpath("search", *SEARCH.values(), "plots", f"{name}.html")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a plot")
+    return write_scorecard(tree)
