@@ -14,13 +14,11 @@ import torch
 class Plan:
     """How long to measure. A turn is as many calls as fit in ``turn_seconds``, at least one."""
 
-    rounds: int = 7
+    rounds: int = 11
     least_rounds: int = 3
     turn_seconds: float = 0.25
     #: after ``least_rounds``, a contestant that has used this much time in total takes no further turn.
-    seconds_each: float = 5.0
-    #: a call longer than this needs no warming up: its first counts as a turn.
-    long_call: float = 4.0
+    seconds_each: float = 20.0
 
 
 QUICK = Plan(rounds=3, least_rounds=2, turn_seconds=0.05, seconds_each=1.0)
@@ -33,9 +31,7 @@ def take_turns(contestants: Mapping[str, Callable[[], object]], plan: Plan) -> d
     spent = dict.fromkeys(contestants, 0.0)
     for name, run in contestants.items():
         once = timed(run)
-        if once > plan.long_call:
-            turns[name].append(once)
-        elif once < 1.0:
+        if once < 1.0:
             once = min(timed(run) for _ in range(3))
         calls[name] = max(1, min(200, round(plan.turn_seconds / once)))
     for _ in range(plan.rounds):
