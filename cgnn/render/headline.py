@@ -192,7 +192,7 @@ def _cost(results: Path) -> str:
     paper = f" (paper: {cgnn / gcn:.0f} times)" if cgnn and gcn else ""
     return (
         "CGNN's high cost comes from the solver, not from the model: on Cora, an epoch takes "
-        f"{slow:.0f} times as long as one of PyG's GCN with a general-purpose solver{paper}, but {fast:.2g} times as "
+        f"{slow:.0f} times as long as one of PyG's GCN with a general-purpose solver{paper}, but {fast:.2f} times as "
         f"long{beside} with our exact solver, which exists because the ODE is linear."
     )
 
