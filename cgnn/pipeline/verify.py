@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from cgnn.errors import UserError
+from cgnn.models import registry
 from cgnn.paper import hyperparameters as hyper
 from cgnn.paper.fidelity import Fidelity, preset
 from cgnn.results.schema import CELL, IDENTITY, RESULTS
@@ -31,6 +32,8 @@ LOSS_TOLERANCE = 0.2
 #: A training that amplifies rounding errors (a deep GCN) is at worst another sample from its cell, so its values may
 #: differ by this many standard deviations of the cell's published replicas, if that is more.
 DEVIATIONS = 3.0
+#: Valid values of settings without a default; a row has none for those that its model does not read.
+UNREAD = {"hidden": 1, "input_dropout": 0.0, "dropout": 0.0}
 
 
 class Verdict(StrEnum):
@@ -90,15 +93,21 @@ def draw(rows: Sequence[Drawn], count: int, seed: int, most_seconds: float = mat
     return random.Random(seed).sample(short, min(count, len(short)))
 
 
+def settings_of(row: Row) -> hyper.Hyperparameters:
+    """The hyperparameters of a row, including those that only its model has."""
+    common = {name: row[name] for name in hyper.TYPES if row.get(name)}
+    values = UNREAD | common | hyper.parse_own(row.get("own", ""))
+    return hyper.from_mapping(values, "row", registry.entry(row["model"]).own)
+
+
 def recompute(row: Row, results: Path) -> dict[str, str]:
     """Train this row again in a separate process with `cgnn train`: fetch, assemble, split, train."""
     from cgnn.datasets.registry import DATASETS
 
-    settings = {field.name: row[field.name] for field in fields(hyper.Hyperparameters) if row.get(field.name)}
     usual = preset(row["preset"])
     with tempfile.TemporaryDirectory(prefix="cgnn-verify-") as folder:
         out, file = Path(folder, "runs.csv"), Path(folder, "hyperparameters.yaml")
-        hyper.save(hyper.from_mapping(settings), file)
+        hyper.save(settings_of(row), file)
         words = ["--dataset", row["dataset"], "--split", row["split_kind"], "--model", row["model"]]
         words += ["--preset", row["preset"], "--hyperparameters", str(file), "--replicas", row["replica"]]
         for field in fields(Fidelity):

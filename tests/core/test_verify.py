@@ -11,7 +11,8 @@ from cgnn.datasets.graph import save_graph
 from cgnn.datasets.splits import random_split, save_split
 from cgnn.datasets.synthetic import Parameters, generate
 from cgnn.errors import UserError
-from cgnn.pipeline.verify import ACCURACY_TOLERANCE, Drawn, Verdict, draw, judge, read_rows
+from cgnn.paper.hyperparameters import TYPES, own_text
+from cgnn.pipeline.verify import ACCURACY_TOLERANCE, Drawn, Verdict, draw, judge, read_rows, settings_of
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 SETTINGS = "lr: 0.0123\nweight_decay: 0.0005\noptimizer: adam\nhidden: 8\ninput_dropout: 0.4\ndropout: 0.3\nepochs: 3\n"
@@ -31,7 +32,7 @@ def write_rows(path: Path, rows: list[dict[str, str]]) -> None:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two real trainings on a small graph, with searched settings, switches and random splits."""
+    """Real trainings on a small graph: searched settings, switches, random splits, and settings of one model."""
     tree = tmp_path_factory.mktemp("results")
     graph = generate("tiny", Parameters(nodes=200, classes=4, features=40, degree=3, words=6))
     save_graph(graph, tree / "data" / "tiny" / "graph.npz")
@@ -44,14 +45,19 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cgnn = ["--model", "cgnn", "--preset", "paper", "--switch", "alpha=sigmoid", "--set", "t1=2.5"]
     assert main([*common, "--model", "gcn", "--out", str(tree / "gcn.csv")]) == 0
     assert main([*common, *cgnn, "--out", str(tree / "cgnn.csv")]) == 0
-    write_rows(tree / "runs.csv", rows_of(tree / "gcn.csv") + rows_of(tree / "cgnn.csv"))
+    assert main([*common, "--model", "sgc", "--out", str(tree / "sgc.csv")]) == 0  # reads no hidden and no dropout
+    appnp = ["--model", "appnp", "--set", "teleport=0.2"]  # has hyperparameters of its own, as GODE has
+    assert main([*common, *appnp, "--out", str(tree / "appnp.csv")]) == 0
+    assert main([*common, "--model", "gcn_gode", "--out", str(tree / "gcn_gode.csv")]) == 0
+    trained = ("gcn", "cgnn", "sgc", "appnp", "gcn_gode")
+    write_rows(tree / "runs.csv", [row for name in trained for row in rows_of(tree / f"{name}.csv")])
     return tree
 
 
 @pytest.mark.slow
 def test_rows_recomputed_on_the_same_machine_are_bit_identical(tree: Path, capsys: pytest.CaptureFixture[str]):
-    assert main(["verify", "--results", str(tree), "--rows", "2"]) == 0
-    assert "2 bit-identical, 0 within tolerance, 0 not confirmed" in capsys.readouterr().out
+    assert main(["verify", "--results", str(tree), "--rows", "5"]) == 0
+    assert "5 bit-identical, 0 within tolerance, 0 not confirmed" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -119,6 +125,17 @@ def test_every_published_row_comes_with_the_time_that_its_training_took():
     rows = read_rows(PUBLISHED)
     assert len(rows) > 3000 and all(drawn.estimate is not None and drawn.estimate > 0 for drawn in rows)
     assert len(draw(rows, 5, 1, most_seconds=24)) == 5
+
+
+@pytest.mark.parametrize(
+    "results", [PUBLISHED, PUBLISHED.with_name("published_nell_partial")], ids=lambda path: path.name
+)
+def test_the_settings_of_every_published_row_can_be_read_back(results: Path):
+    for row in (drawn.row for drawn in read_rows(results)):
+        settings = settings_of(row)
+        recorded = {name: row[name] for name in (*TYPES, "own") if row[name]}
+        again = {name: own_text(settings) if name == "own" else str(getattr(settings, name)) for name in recorded}
+        assert again == recorded
 
 
 def test_rows_without_recorded_times_can_still_be_drawn(tree: Path):
