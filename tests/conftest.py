@@ -58,6 +58,30 @@ def modules_after() -> Callable[[str], set[str]]:
 
 
 @pytest.fixture(scope="session")
+def peak_memory() -> Callable[[list[list[str]], Path], int]:
+    """``peak_memory(commands, folder)`` runs the commands of `cgnn` there in a new process: the bytes it held at most.
+
+    The process reads its own peak: what its parent learns from ``os.wait4`` is at least the parent's own peak.
+    """
+
+    def run(commands: list[list[str]], folder: Path) -> int:
+        code = f"""
+import os
+from benchmarks.growth import largest_resident
+from cgnn.__main__ import main
+os.chdir({str(folder)!r})
+for command in {commands!r}:
+    assert not main(command)
+print(largest_resident())
+"""
+        finished = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+        assert finished.returncode == 0, finished.stderr
+        return int(finished.stdout.splitlines()[-1])
+
+    return run
+
+
+@pytest.fixture(scope="session")
 def data_cache(request: pytest.FixtureRequest) -> Path:
     """A cache of raw files that is kept after the session and shared by all workers."""
     return Path(request.config.cache.mkdir("cgnn-data"))  # type: ignore[union-attr]
