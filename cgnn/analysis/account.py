@@ -30,8 +30,7 @@ def cost(results: Path) -> list[dict[str, Any]]:
     for stage, what in STAGES.items():
         rows = pd.DataFrame() if times is None else times[times["stage"] == stage]
         if len(rows):
-            epochs = (rows["seconds"] / rows["seconds_per_epoch"]).round().sum()
-            stages.append(_stage(what, len(rows), int(epochs) or None, float(rows["seconds"].sum()) / 3600))
+            stages.append(_stage(what, len(rows), _epochs(results, stage), float(rows["seconds"].sum()) / 3600))
     profiles = read(results / "profiles.csv")
     if profiles is not None:
         stages.append(_stage("profiles of memory and time", len(profiles), None, None))
@@ -73,6 +72,12 @@ def read(path: Path) -> pd.DataFrame | None:
         return pd.read_csv(path, low_memory=False)
     except (FileNotFoundError, pd.errors.EmptyDataError):
         return None
+
+
+def _epochs(results: Path, stage: str) -> int | None:
+    """The epochs of the stage's rows; None for a search, whose trials do not record them."""
+    rows = read(results / f"{stage}.csv")
+    return None if rows is None or "epochs" not in rows else int(rows["epochs"].sum())
 
 
 def _stage(what: str, count: int, epochs: int | None, hours: float | None) -> dict[str, Any]:

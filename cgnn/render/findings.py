@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from cgnn.analysis.claims.base import digits_of, signed
 from cgnn.analysis.claims.memory import curve
 from cgnn.analysis.measured import load_profiles
 from cgnn.analysis.rows import cell, finished, load_rows
@@ -53,6 +55,10 @@ class Numbers:
             raise UserError(f"findings: {self.folder / 'runs'}.csv holds no run on {dataset}, fixed split")
         return f"{rows['replica'].nunique()} seeds and {int(rows['epochs'].max())} epochs"
 
+    def epochs(self, name: str) -> str:
+        """The epochs of the replicas in ``runs.csv`` or ``sweeps.csv``."""
+        return list_words([f"{value:g}" for value in sorted(self._rows(name)["epochs"].unique())])
+
     def sweep(self, dataset: str, model: str, variant: str) -> str:
         """A point of the depth and time figure."""
         return self._mean("sweeps", {"dataset": dataset, "model": model, "variant": variant}, "test_accuracy")
@@ -97,14 +103,24 @@ class Numbers:
 
     def estimate(self, claim: str, comparison: str) -> float:
         """The estimate of one comparison of a claim, by its label."""
-        found = {made["label"]: made["estimate"] for made in self.claims[claim]["comparisons"]}
-        if comparison not in found:
-            raise UserError(f"findings: {claim} has no comparison {comparison!r}; it has {', '.join(found)}")
-        return found[comparison]
+        return self._comparison(claim, comparison)["estimate"]
+
+    def difference(self, claim: str, comparison: str) -> str:
+        """A comparison with its interval: ``−0.44 [−0.85, −0.03]``."""
+        made = self._comparison(claim, comparison)
+        digits = digits_of(made["estimate"], made["low"], made["high"])
+        estimate, low, high = (signed(made[name], digits) for name in ("estimate", "low", "high"))
+        return f"{estimate} [{low}, {high}]"
 
     def headline(self) -> list[str]:
         """The sentences of the README's headline."""
         return [sentence.text for sentence in headline(self.folder)]
+
+    def _comparison(self, claim: str, comparison: str) -> dict[str, Any]:
+        found = {made["label"]: made for made in self.claims[claim]["comparisons"]}
+        if comparison not in found:
+            raise UserError(f"findings: {claim} has no comparison {comparison!r}; it has {', '.join(found)}")
+        return found[comparison]
 
     def _rows(self, name: str) -> pd.DataFrame:
         if name not in self._frames:

@@ -65,23 +65,39 @@ def _findings(results: Path) -> list[dict[str, Any]]:
 
 def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | None) -> dict[str, Any]:
     """What was run, counted from the rows."""
-    trials = read(results / "trials.csv")
-    counts = {"trainings": 0, "seeds": 0, "splits": 0, "epochs": "", "datasets": [], "trials": 0, "searches": 0}
+    trials, sweeps = read(results / "trials.csv"), read(results / "sweeps.csv")
+    frames = (rows, sweeps, read(results / "fidelity.csv"))
+    counts = {
+        "replicas": "0",
+        "sweep_epochs": "",
+        "seeds": 0,
+        "splits": 0,
+        "epochs": "",
+        "datasets": [],
+        "trials": 0,
+        "searches": 0,
+    }
     if rows is not None and len(rows):
         fixed, random = rows[rows["split_kind"] == "fixed"], rows[rows["split_kind"] == "random"]
         counts |= {
-            "trainings": len(rows),
+            "replicas": f"{sum(len(frame) for frame in frames if frame is not None):,}",
             "seeds": int(fixed["replica"].nunique()),
             "splits": int(random["split"].nunique()),
-            "epochs": ", ".join(f"{value:g}" for value in sorted(rows["epochs"].dropna().unique()))
-            if "epochs" in rows
-            else "",
+            "epochs": _epochs(rows),
+            "sweep_epochs": _epochs(sweeps),
             "datasets": [names.dataset(name) for name in in_order(set(rows["dataset"]), names.DATASETS)],
         }
     if trials is not None and len(trials):
         sizes = trials.groupby(["dataset", "split_kind", "model", "preset"]).size()
         counts |= {"trials": int(sizes.median()), "searches": len(sizes)}
     return counts | {"preset": protocol.preset if protocol else "", "source": protocol.source if protocol else ""}
+
+
+def _epochs(rows: pd.DataFrame | None) -> str:
+    """``400``, or every number of epochs that occurs."""
+    if rows is None or "epochs" not in rows:
+        return ""
+    return ", ".join(f"{value:g}" for value in sorted(rows["epochs"].dropna().unique()))
 
 
 def _switches() -> list[dict[str, str]]:

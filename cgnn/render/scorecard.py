@@ -14,9 +14,10 @@ from markupsafe import Markup
 
 from cgnn.analysis.account import cost, provenance, read
 from cgnn.analysis.claims.base import Verdict
+from cgnn.analysis.rows import in_order
 from cgnn.files import write_text
 from cgnn.models import names
-from cgnn.paper.reported import CLAIMED, NOT_COMPARABLE, load_reported
+from cgnn.paper.reported import CLAIMED, NOT_COMPARABLE, RUNS, Reported, load_reported
 from cgnn.render.budget import preview_text
 from cgnn.render.catalogue import INPUTS, TABLES
 from cgnn.render.headline import headline
@@ -170,7 +171,7 @@ def write_scorecard(results: Path, reported: Path, out: Path, citation: Path = P
         by_protocol=by_protocol,
         one_line=one_line,
         complete=all(OF_PAPER[kind] <= set(content[kind]) for kind in OF_PAPER),
-        left_out=list_words(_left_out(runs)),
+        left_out=list_words(_left_out(runs, load_reported(reported))),
         seen_in=_seen_in(content, set(files)),
         tables=content["tables"],
         figures=content["figures"],
@@ -240,12 +241,21 @@ def _column_of(table: str, row: str, column: str, file: str) -> str:
     return MEASURED.get(file, ACCURACY)
 
 
-def _left_out(runs: pd.DataFrame | None) -> list[str]:
-    """The paper's datasets without any run, or with runs on part of the labels only."""
-    held = set() if runs is None else set(runs["dataset"])
+def _left_out(runs: pd.DataFrame | None, reported: Reported) -> list[str]:
+    """What of the paper was not run: datasets, the labels that a dataset lacks, and models on a dataset."""
+    ran = set() if runs is None else set(zip(runs["model"], runs["dataset"], strict=True))
+    held = {dataset for _, dataset in ran}
     partial = {NOT_COMPARABLE[name] for name in held if name in NOT_COMPARABLE}
     missing = [name for name in CLAIMED if name not in NOT_COMPARABLE and name not in held]
-    return [f"the full labels of {names.dataset(name)}" if name in partial else names.dataset(name) for name in missing]
+    left_out = [
+        f"the full labels of {names.dataset(name)}" if name in partial else names.dataset(name) for name in missing
+    ]
+    return left_out + [
+        f"{names.model(model)} on {names.dataset(dataset)}"
+        for model in in_order({model for model, _ in ran}, names.MODELS)
+        for dataset in in_order(held, names.DATASETS)
+        if (model, dataset) not in ran and any(reported.accuracy(dataset, kind, model) for kind in RUNS)
+    ]
 
 
 def _with_titles(text: str, titles: dict[str, str]) -> str:

@@ -39,9 +39,10 @@ def c11(evidence: Evidence) -> Claim:
     if not comparisons:
         return not_testable("C11", test, "no timed epochs of CGNN with the authors' solver beside GCN on Cora", missing)
     text = "; ".join(f"{item.label}: {_times(item)}, {item.note}" for item in comparisons)
-    exact = _beside_gcn(evidence, "cgnn", ("cgnn_exact",))
-    if exact is not None:
-        text += f"; with the exact solver it is {_ratio(exact[1], exact[2])[0]:.2f} times"
+    exact = {model: _beside_gcn(evidence, model, (f"{model}_exact",)) for model in THEIR_WAYS}
+    ratios = [f"{names.model(model)} {_ratio(*item[1:])[0]:.2f} times" for model, item in exact.items() if item]
+    if ratios:
+        text += f"; with the exact solver: {', '.join(ratios)}"
     return conclude("C11", test, text + ".", [Part(Scope(), tuple(comparisons), tuple(missing))])
 
 

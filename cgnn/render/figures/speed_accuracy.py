@@ -111,7 +111,9 @@ def _finding(times: dict[str, Times]) -> str:
         return "No general-purpose solver was timed together with the exact one."
     sentence = "An epoch of CGNN is faster with the exact solver than with a general-purpose one, by a factor of "
     sentence += list_words(faster)
-    return sentence + (f". It takes as long as {list_words(against)} epochs of the fastest GCN." if against else ".")
+    return sentence + (
+        f". It takes {list_words(against)} times as long as an epoch of the fastest GCN." if against else "."
+    )
 
 
 def _profiled(dataset: str, timed: pd.DataFrame, rows: pd.DataFrame) -> Times:

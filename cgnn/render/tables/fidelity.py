@@ -62,8 +62,8 @@ def build(fidelity: Path, runs: Path, reported: Path) -> Table:
                     table += _selection_rows(of_model, variant, datasets, printed)
     seeds = {len(group) for _, group in rows.groupby(["dataset", "model", "variant"])}
     caption = (
-        "Each switch (a point on which the paper and its released code differ), changed alone with the others as in "
-        f"the released code; published hyperparameters, fixed split, {count_text(seeds)} seeds. Test accuracy in "
+        "One switch, or the combination of switches that the row names, changed from the released code; "
+        f"published hyperparameters, fixed split, {count_text(seeds)} seeds. Test accuracy in "
         "percent, and Δ, the change from the released code (paired by seed) with its 95 % interval. Bold: not "
         "significantly different from the published value at 5 %."
     )
