@@ -141,32 +141,29 @@ def _than(datasets: dict[str, list[str]]) -> str:
 def _continuous_or_discrete(rows: pd.DataFrame) -> str:
     """CGNN against CGNN discrete, with the released and with the printed equations."""
     fixed = rows[(rows["split_kind"] == "fixed") & (rows["variant"] == "")]
-    found = (
-        (preset, _gaps(Protocol("published", preset).of(fixed), "cgnn", "cgnn_discrete"))
-        for preset in ("released", "paper")
-    )
-    parts = [f"with the {EQUATIONS[preset]}, {_compared(gaps)}" for preset, gaps in found if gaps]
-    if not parts:
-        return ""
-    return (
-        f"With {SOURCES['published']}, on the fixed splits, CGNN is, compared with CGNN discrete: {'; '.join(parts)}."
-    )
+    parts: list[str] = []
+    for preset, equation in EQUATIONS.items():
+        gaps = _gaps(Protocol("published", preset).of(fixed), "cgnn", "cgnn_discrete")
+        if gaps:
+            rival = "" if parts else f" {names.model('cgnn_discrete')}"  # named once
+            parts.append(f"{_compared(gaps, rival)} with the {equation}")
+    return f"With {SOURCES['published']}, on the fixed splits, CGNN is {', and '.join(parts)}." if parts else ""
 
 
-def _compared(gaps: dict[str, Difference]) -> str:
-    """Where the first model is significantly more or less accurate and by how much, and where neither holds."""
-    groups = {
-        "significantly more accurate": {name: gap for name, gap in gaps.items() if gap.low > 0},
-        "significantly less accurate": {name: gap for name, gap in gaps.items() if gap.high < 0},
-        "not significantly different": {name: gap for name, gap in gaps.items() if gap.low <= 0 <= gap.high},
-    }
-    parts = []
-    for verb, where in groups.items():
-        if where:
-            points = pd.Series([abs(gap.estimate) for gap in where.values()])
-            by = "" if verb.startswith("not") else f" (by {_range(points)} points)"
-            parts.append(f"{verb} on {list_words([names.dataset(name) for name in where])}{by}")
-    return ", ".join(parts)
+def _compared(gaps: dict[str, Difference], rival: str) -> str:
+    """``significantly less accurate than CGNN discrete on Cora (by 1.3 points)``; the other datasets are left out."""
+    parts: list[str] = []
+    for word, sign in (("more", 1), ("less", -1)):
+        found = {name: gap for name, gap in gaps.items() if min(sign * gap.low, sign * gap.high) > 0}
+        if found:
+            points = _range(pd.Series([abs(gap.estimate) for gap in found.values()]))
+            than = f" than{rival}" if rival and not parts else ""
+            where = list_words([names.dataset(name) for name in found])
+            parts.append(f"significantly {word} accurate{than} on {where} (by {points} points)")
+    if parts:
+        return " and ".join(parts)
+    where = list_words([names.dataset(name) for name in gaps])
+    return f"not significantly different{f' from{rival}' if rival else ''} on {where}"
 
 
 def _random_splits(summary: pd.DataFrame) -> str:

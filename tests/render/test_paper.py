@@ -90,6 +90,46 @@ def test_the_wording_of_the_headline_follows_the_numbers(tmp_path):
     assert "than GCN and GAT on no dataset; the other 2 differences are not significant." in sentences(-2.0)
 
 
+@pytest.mark.parametrize(
+    ("released", "printed", "with_released", "with_printed"),
+    [
+        (
+            82,
+            80,
+            "not significantly different from CGNN discrete on Cora",
+            "significantly less accurate on Cora (by 2.0 points)",
+        ),
+        (
+            84,
+            82,
+            "significantly more accurate than CGNN discrete on Cora (by 2.0 points)",
+            "not significantly different on Cora",
+        ),
+    ],
+)
+def test_the_headline_compares_continuous_and_discrete_for_each_equation(
+    tmp_path, released, printed, with_released, with_printed
+):
+    means = {
+        ("cgnn", "released"): released,
+        ("cgnn", "paper"): printed,
+        ("cgnn_discrete", "released"): 82,
+        ("cgnn_discrete", "paper"): 82,
+    }
+    parts = [
+        synthetic.rows("cora", model, synthetic.exact_sample(mean, 0.5, 10, seed), preset=preset, source="published")
+        for seed, ((model, preset), mean) in enumerate(means.items())
+    ]
+    rows = pd.concat(parts, ignore_index=True)
+    rows.to_csv(tmp_path / "runs.csv", index=False)
+    summarise(rows, load_reported(synthetic.REPORTED)).to_csv(tmp_path / "summary.csv", index=False)
+    (text,) = (sentence.text for sentence in headline(tmp_path) if sentence.claims == ("C3",))
+    assert text == (
+        f"With published hyperparameters, on the fixed splits, CGNN is {with_released} with the equation of the "
+        f"released code, and {with_printed} with the printed equation."
+    )
+
+
 @pytest.mark.parametrize(("gcn", "told"), [(72.0, False), (69.0, True)])  # the paper's mean, and three points less
 def test_random_splits_are_in_the_headline_if_gcn_is_below_the_paper_too(tmp_path, gcn, told):
     parts = [
