@@ -256,6 +256,9 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         yield from _unknown(f"experiments.{name}.models", block["models"], MODELS)
         yield from _unknown(f"experiments.{name}.datasets", block.get("datasets", []), datasets)
         yield from _unknown(f"experiments.{name}.preset", [block["preset"]], PRESETS)
+        if "settings_of" in block:
+            yield from _unknown(f"experiments.{name}.settings_of", [block["settings_of"]], MODELS)
+        yield from _switch_problems(f"experiments.{name}", block["models"], block)
         for model in block["models"]:
             if block["hyperparameters"] == "search" and model in MODELS and model not in config["search"]["spaces"]:
                 yield f"experiments.{name}.models: {model} needs a search, but search.spaces.{model} is missing"
@@ -287,11 +290,19 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         yield from _unknown(f"fidelity.variants.{name}.model", [variant["model"]], MODELS)
         yield from _unknown(f"fidelity.variants.{name}.preset", [variant["preset"]], PRESETS)
         yield from _unknown(f"fidelity.variants.{name}.datasets", variant.get("datasets", []), datasets)
-        try:
-            preset("released", **variant.get("switches", {}))
-            check_settings(variant["model"], variant.get("switches", {}), ())
-        except UserError as error:
-            yield f"fidelity.variants.{name}.switches: {error}"
+        yield from _switch_problems(f"fidelity.variants.{name}", [variant["model"]], variant)
+
+
+def _switch_problems(where: str, models: Iterable[str], block: Mapping[str, Any]) -> Iterable[str]:
+    """Unknown switches and values, and switches that a model does not use."""
+    switches = block.get("switches", {})
+    try:
+        preset("released", **switches)
+        for model in models:
+            if model in MODELS:
+                check_settings(model, switches, ())
+    except UserError as error:
+        yield f"{where}.switches: {error}"
 
 
 def _file_problems(config: Mapping[str, Any]) -> Iterable[str]:

@@ -7,7 +7,8 @@ from itertools import product
 from operator import attrgetter
 from typing import Any
 
-from cgnn.models.registry import MODELS, published, resolve_method
+from cgnn.errors import UserError
+from cgnn.models.registry import MODELS, entry, published, resolve_method
 from cgnn.paper.fidelity import PRESETS
 from cgnn.paper.hyperparameters import to_mapping
 from cgnn.pipeline.config import active, active_datasets, axis_of
@@ -115,10 +116,37 @@ def runs(config: Config) -> list[Planned]:
         for dataset in _chosen(config, block.get("datasets", active_datasets(config))):
             splits = [split for split in block["splits"] if split != "fixed" or has_fixed_split(config, dataset)]
             for split, model in product(splits, block["models"]):
-                source = source_of(block["hyperparameters"], dataset, split, model)
-                training = Training(dataset, split, model, block["preset"], source, epochs=epochs)
+                training = _of_block(block, dataset, split, model, epochs)
                 found.setdefault(training.folder, Planned("runs", training, replicas_of(config, split)))
     return [*found.values(), *residual(config)]
+
+
+def _of_block(block: Config, dataset: str, split: str, model: str, epochs: int) -> Training:
+    """A training of a block; its variant names the model whose hyperparameters it borrows, and its switches."""
+    source = source_of(block["hyperparameters"], dataset, split, model)
+    switches = as_pairs(block.get("switches", {}))
+    words = [f"{name}-{value}" for name, value in switches]
+    settings = {}
+    lender = block.get("settings_of", model)
+    if lender != model:
+        words.insert(0, f"settings_of-{lender}")
+        kind = Training(dataset, split, model).split_kind
+        settings = borrowed(dataset, kind, model, lender)
+    return Training(
+        dataset, split, model, block["preset"], source, "-".join(words), switches, as_pairs(settings), epochs
+    )
+
+
+def borrowed(dataset: str, split_kind: str, model: str, lender: str) -> dict[str, Any]:
+    """The published hyperparameters of ``lender`` that ``model`` uses too and that differ from its own."""
+    mine, theirs = (published(dataset, split_kind, name) for name in (model, lender))
+    if mine is None or theirs is None:
+        raise UserError(
+            f"settings_of: the paper prints no hyperparameters for {model if mine is None else lender} on {dataset}, "
+            f"{split_kind} split; leave this dataset or split out"
+        )
+    shared = [name for name in entry(model).hyperparameters if name in entry(lender).hyperparameters]
+    return {name: theirs.value(name) for name in shared if theirs.value(name) != mine.value(name)}
 
 
 def residual(config: Config) -> Iterator[Planned]:
