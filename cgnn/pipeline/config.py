@@ -258,6 +258,9 @@ def _name_problems(config: Mapping[str, Any]) -> Iterable[str]:
         yield from _unknown(f"experiments.{name}.preset", [block["preset"]], PRESETS)
         if "settings_of" in block:
             yield from _unknown(f"experiments.{name}.settings_of", [block["settings_of"]], MODELS)
+            if block["hyperparameters"] != "published":
+                found = block["hyperparameters"]
+                yield f"experiments.{name}.settings_of: needs `hyperparameters: published`, found {found}"
         yield from _switch_problems(f"experiments.{name}", block["models"], block)
         for model in block["models"]:
             if block["hyperparameters"] == "search" and model in MODELS and model not in config["search"]["spaces"]:

@@ -8,9 +8,9 @@ from operator import attrgetter
 from typing import Any
 
 from cgnn.errors import UserError
-from cgnn.models.registry import MODELS, entry, published, resolve_method
+from cgnn.models.registry import MODELS, published, resolve_method
 from cgnn.paper.fidelity import PRESETS
-from cgnn.paper.hyperparameters import to_mapping
+from cgnn.paper.hyperparameters import TYPES, to_mapping
 from cgnn.pipeline.config import active, active_datasets, axis_of
 from cgnn.pipeline.data import has_fixed_split
 from cgnn.results.chunks import chunk_files
@@ -127,11 +127,9 @@ def _of_block(block: Config, dataset: str, split: str, model: str, epochs: int) 
     switches = as_pairs(block.get("switches", {}))
     words = [f"{name}-{value}" for name, value in switches]
     settings = {}
-    lender = block.get("settings_of", model)
-    if lender != model:
-        words.insert(0, f"settings_of-{lender}")
-        kind = Training(dataset, split, model).split_kind
-        settings = borrowed(dataset, kind, model, lender)
+    if block.get("settings_of", model) != model:
+        words.insert(0, f"settings_of-{block['settings_of']}")
+        settings = borrowed(dataset, split, model, block["settings_of"])
     return Training(
         dataset, split, model, block["preset"], source, "-".join(words), switches, as_pairs(settings), epochs
     )
@@ -145,8 +143,8 @@ def borrowed(dataset: str, split_kind: str, model: str, lender: str) -> dict[str
             f"settings_of: the paper prints no hyperparameters for {model if mine is None else lender} on {dataset}, "
             f"{split_kind} split; leave this dataset or split out"
         )
-    shared = [name for name in entry(model).hyperparameters if name in entry(lender).hyperparameters]
-    return {name: theirs.value(name) for name in shared if theirs.value(name) != mine.value(name)}
+    shared = set(MODELS[model].hyperparameters) & set(MODELS[lender].hyperparameters)
+    return {name: theirs.value(name) for name in TYPES if name in shared and theirs.value(name) != mine.value(name)}
 
 
 def residual(config: Config) -> Iterator[Planned]:

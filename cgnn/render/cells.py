@@ -1,7 +1,7 @@
 """Cells of accuracies, and numbers as tables print them."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -46,6 +46,16 @@ def count_text(counts: set[int]) -> str:
         return "no"
     low, high = min(counts), max(counts)
     return f"{low}" if low == high else f"{low} to {high}"
+
+
+def runs_text(counts: Iterable[tuple[str, int]]) -> str:
+    """``10 seeds or 15 random splits``, from the split kind and the number of runs of each cell."""
+    seeds: set[int] = set()
+    splits: set[int] = set()
+    for kind, count in counts:
+        (seeds if kind == "fixed" else splits).add(count)
+    words = ((seeds, "seeds"), (splits, "random splits"))
+    return " or ".join(f"{count_text(found)} {word}" for found, word in words if found) or "no runs"
 
 
 #: The columns of summary.csv that hold the numbers of a cell, where their names differ.

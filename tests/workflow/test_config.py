@@ -38,6 +38,18 @@ def test_the_configs_of_the_project_are_valid(name):
         ({"experiments": {"main": {"models": ["cgn"]}}}, ["experiments.main.models", "'cgn'", "did you mean cgnn?"]),
         ({"experiments": {"main": {"preset": "relesed"}}}, ["experiments.main.preset", "did you mean released?"]),
         ({"experiments": {"main": {"hyperparameters": "serch"}}}, ["main.hyperparameters", "did you mean search?"]),
+        (
+            {"experiments": {"like_for_like": {"settings_of": "cgn"}}},
+            ["like_for_like.settings_of", "did you mean cgnn?"],
+        ),
+        (
+            {"experiments": {"like_for_like": {"hyperparameters": "search"}}},
+            ["like_for_like.settings_of: needs `hyperparameters: published`, found search"],
+        ),
+        (
+            {"experiments": {"like_for_like_flows": {"models": ["cgnn_appnp"]}}},
+            ["like_for_like_flows.switches", "cgnn_appnp does not use it"],
+        ),
         ({"experiments": {"main": {"datasets": ["pubmd"]}}}, ["experiments.main.datasets", "did you mean pubmed?"]),
         ({"search": {"spaces": {"gcn": {"l_r": "uniform(0, 1)"}}}}, ["search.spaces.gcn", "'l_r'", "did you mean lr?"]),
         (

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cgnn.errors import UserError
+from cgnn.models.registry import MODELS, published
 from cgnn.pipeline import plan, resources
 from cgnn.pipeline.config import load, overlay
 from cgnn.pipeline.outputs import outputs_of
@@ -58,6 +59,25 @@ def test_only_splits_that_are_used_are_requested(paper):
     names = {Path(split).relative_to("results/paper/splits").as_posix() for split in paper.splits}
     assert {"cora/fixed.json", "cora/random14.json", "cora/pool00.json", "pubmed/component14.json"} <= names
     assert not any("search" in name or "random15" in name for name in names)
+
+
+def test_a_block_with_settings_of_a_model_trains_the_others_with_its_hyperparameters():
+    """All hyperparameters that both models use are equal to those that the paper prints for CGNN."""
+    chosen = {planned.folder: planned.training for planned in plan.runs(load())}
+    mine = chosen["runs/citeseer/random/cgnn_appnp/released/published/settings_of-cgnn"].hyperparameters()
+    cgnn = published("citeseer", "random", "cgnn")
+    assert cgnn is not None
+    for name in MODELS["cgnn"].hyperparameters:
+        assert mine.value(name) == cgnn.value(name), name
+    flows = chosen["runs/citeseer/fixed/cgnn/released/published/source_gradient-flows"]
+    assert flows.switches == (("source_gradient", "flows"),) and flows.settings == ()
+
+
+def test_settings_of_a_model_without_published_hyperparameters_are_refused():
+    config = load()
+    block = {**config["experiments"]["like_for_like"], "settings_of": "cgnn_weight", "models": ["cgnn"]}
+    with pytest.raises(UserError, match="settings_of: the paper prints no hyperparameters for cgnn_weight on cora"):
+        plan.runs(overlay(config, {"experiments": {"like_for_like": block}}))
 
 
 def test_every_target_has_files_and_an_unplanned_training_is_refused(paper):

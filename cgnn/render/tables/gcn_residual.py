@@ -9,7 +9,7 @@ from cgnn.analysis.summary import load_summary
 from cgnn.models import names
 from cgnn.paper.reported import Reported, load_reported
 from cgnn.render.accuracy_table import heading
-from cgnn.render.cells import accuracy_cell, count_text, first_record, paper_cell
+from cgnn.render.cells import accuracy_cell, first_record, paper_cell, runs_text
 from cgnn.render.table import Cell, Row, Table
 
 #: The construction that learns at depth, and Kipf and Welling's.
@@ -34,9 +34,10 @@ def build(summary: Path, reported: Path) -> Table:
         for item in datasets
         for side in (("ours", "paper") if _printed(printed, item) else ("ours",))
     )
+    counts = zip(rows["split_kind"], rows["n"].astype(int), strict=True)
     caption = (
         "GCN with residual links by depth: test accuracy in percent, mean ± standard deviation over "
-        f"{count_text({int(n) for n in rows['n']})} runs ({heading(protocols(rows)[0]).lower() if len(rows) else ''})."
+        f"{runs_text(counts)} ({heading(protocols(rows)[0]).lower() if len(rows) else ''})."
     )
     return Table("gcn_residual", "Residual GCN and increasing depth", caption, "Depth", columns, tuple(table))
 

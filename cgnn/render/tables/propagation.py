@@ -1,80 +1,76 @@
-"""A comparison that changes only the propagation: the ODE, its Euler steps and APPNP's steps."""
+"""A comparison in which only the propagation differs: the ODE, its Euler steps and APPNP's steps."""
 
 from pathlib import Path
 
 import pandas as pd
 
 from cgnn.analysis.rows import Protocol, cell, compare, in_order, load_rows
+from cgnn.analysis.summary import CELL as SUMMARY_CELL
 from cgnn.analysis.summary import cell_record
 from cgnn.models import names
-from cgnn.render.cells import accuracy_cell, change_cell, count_text
+from cgnn.models.registry import MODELS
+from cgnn.render.cells import accuracy_cell, change_cell, runs_text
 from cgnn.render.table import Cell, Row, Table
 
-CONTINUOUS = "cgnn"
-MODELS = {
+CONTINUOUS, RESTART = "cgnn", "cgnn_appnp"
+LABELS = {
     CONTINUOUS: "continuous: the ODE up to t₁",
     "cgnn_discrete": "discrete: unit Euler steps of the ODE",
-    "cgnn_appnp": "discrete: APPNP's steps, with the gradient through E",
+    RESTART: "discrete: APPNP's steps",
 }
-#: Without this model the runs contain only the comparison in Tables 2 and 3.
-NEEDED = "cgnn_appnp"
+GRADIENTS = {"cut": "gradient through E cut, as released", "flows": "gradient through E"}
 
 
-def build(runs: Path, fidelity: Path) -> Table:
-    """One block per split kind, and one in which all models have the gradient through E; one row per propagation, with
-    its difference from the continuous model."""
+def build(runs: Path) -> Table:
+    """One block per split kind and gradient; one row per propagation, with its difference from the continuous model."""
     rows = Protocol("published", "released").of(load_rows(runs))
-    rows = rows[(rows["variant"] == "") & rows["model"].isin(MODELS)]
-    held = rows[rows["model"] == NEEDED]
-    datasets = in_order(set(held["dataset"]), names.DATASETS)
-    table = [
-        _row(rows, model, label, kind, datasets)
-        for kind in in_order(set(held["split_kind"]), ("fixed", "random"))
-        for model, label in MODELS.items()
-    ]
-    flowing = with_gradient(rows, load_rows(fidelity)) if len(held) else held
-    if CONTINUOUS in set(flowing["model"]):
-        group = "Fixed splits, gradient through E in all three"
-        table += [_row(flowing, model, label, "fixed", datasets, group) for model, label in MODELS.items()]
-    counts = {len(part) for _, part in rows.groupby(["dataset", "split_kind", "model"])}
+    table: list[Row] = []
+    found: set[str] = set()
+    counts: list[tuple[str, int]] = []
+    for kind in ("fixed", "random"):
+        for gradient, words in GRADIENTS.items():
+            part = like_for_like(rows[rows["split_kind"] == kind], gradient)
+            found |= set(part["dataset"])
+            counts += [(kind, len(held)) for _, held in part.groupby(["dataset", "model"])]
+            for model in in_order(set(part["model"]), LABELS):
+                table.append(_row(part, model, f"{kind.capitalize()} splits, {words}"))
+    columns = [f"{names.dataset(item)}, {side}" for item in in_order(found, names.DATASETS) for side in ("ours", "Δ")]
     caption = (
-        "The same encoder, decoder, α, γ and training with three propagation schemes: test accuracy in percent, mean ± "
-        f"standard deviation over {count_text(counts)} runs, and Δ, the difference from the continuous model with its "
-        "95 % interval (paired by split on random splits, Welch on fixed ones). The released code cuts the gradient "
-        "through E; APPNP's steps keep it, because without it their encoder learns nothing."
+        "Three propagation schemes with the same encoder, decoder, training and hyperparameters (those that the paper "
+        f"prints for CGNN): test accuracy in percent, mean ± standard deviation over {runs_text(counts)}, and Δ, the "
+        "difference from the continuous model with its 95 % interval (paired by split on random splits, Welch on fixed "
+        "ones). There are t₁ steps, rounded. APPNP's steps are only run with the gradient through E, because "
+        "without it their encoder learns nothing."
     )
-    columns = tuple(f"{names.dataset(item)}, {side}" for item in datasets for side in ("ours", "Δ"))
     title = "Continuous and discrete propagation, like for like"
-    return Table("propagation", title, caption, "Propagation", columns, tuple(table))
+    return Table("propagation", title, caption, "Propagation", tuple(columns), tuple(table))
 
 
-def with_gradient(rows: pd.DataFrame, fidelity: pd.DataFrame) -> pd.DataFrame:
-    """The fixed-split rows of all models with the gradient through E: APPNP's as they are, the others from the rows of
-    the fidelity file that differ in this switch alone."""
-    fixed = rows[rows["split_kind"] == "fixed"]
-    switches = [name for name in rows.columns if name.startswith("sw_") and name != "sw_source_gradient"]
-    parts = [fixed[fixed["model"] == NEEDED]]
-    for (dataset, model), part in fixed[fixed["model"] != NEEDED].groupby(["dataset", "model"]):
-        same = (fidelity["dataset"] == dataset) & (fidelity["model"] == model)
-        same &= fidelity["sw_source_gradient"] == "flows"
-        for name in switches:
-            same &= fidelity[name].astype(str) == str(part[name].iloc[0])
-        parts.append(fidelity[same])
+def like_for_like(rows: pd.DataFrame, gradient: str) -> pd.DataFrame:
+    """The continuous model's rows with this switch of the gradient, and those of the other models that have the same
+    hyperparameters; none of a dataset on which nothing can be compared."""
+    shared = [name for name in MODELS[CONTINUOUS].hyperparameters if name in rows.columns]
+    parts = [rows.iloc[:0]]
+    for dataset in set(rows["dataset"]):
+        switched = (rows["sw_source_gradient"] == gradient) & (rows["dataset"] == dataset)
+        base = rows[switched & (rows["model"] == CONTINUOUS)]
+        if base.empty:
+            continue
+        same = (rows[shared] == base[shared].iloc[0]).all(axis=1)
+        # The gradient always flows through APPNP's steps, whatever the switch.
+        restart = (rows["model"] == RESTART) & (rows["dataset"] == dataset) & (gradient == "flows")
+        others = rows[same & ((switched & (rows["model"] == "cgnn_discrete")) | restart)]
+        parts += [base, others] if len(others) else []
     return pd.concat(parts)
 
 
-def _row(rows: pd.DataFrame, model: str, label: str, kind: str, datasets: list[str], group: str = "") -> Row:
+def _row(rows: pd.DataFrame, model: str, group: str) -> Row:
     cells: dict[str, Cell] = {}
-    for dataset in datasets:
-        where = {"dataset": dataset, "split_kind": kind, "model": model}
-        chosen = cell(rows, dataset=dataset, split_kind=kind, model=model)
-        variant = str(chosen["variant"].iloc[0]) if len(chosen) else ""
-        where |= {"preset": "released", "hyperparameter_source": "published", "variant": variant}
+    for dataset in in_order(set(rows["dataset"]), names.DATASETS):
+        chosen, base = (cell(rows, dataset=dataset, model=name) for name in (model, CONTINUOUS))
+        where = {name: str(chosen[name].iloc[0]) for name in SUMMARY_CELL} if len(chosen) else {}
         record = cell_record(chosen, None) if len(chosen) else None
-        cells[f"{names.dataset(dataset)}, ours"] = accuracy_cell(
-            record, file="fidelity" if variant else "runs", where=where
-        )
-        base = cell(rows, dataset=dataset, split_kind=kind, model=CONTINUOUS)
-        differs = model != CONTINUOUS and len(chosen) and len(base)
+        cells[f"{names.dataset(dataset)}, ours"] = accuracy_cell(record, file="runs", where=where)
+        differs = model != CONTINUOUS and len(chosen)
         cells[f"{names.dataset(dataset)}, Δ"] = change_cell(compare(chosen, base)) if differs else Cell("")
-    return Row(label, cells, group or f"{kind.capitalize()} splits")
+    return Row(LABELS[model], cells, group)
