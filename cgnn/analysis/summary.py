@@ -30,6 +30,8 @@ def summarise(rows: pd.DataFrame, reported: Reported) -> pd.DataFrame:
         layers = _layers(group)
         if model.startswith("gcn_residual"):
             paper = reported.residual(dataset, kind, int(layers)) if layers == layers else None
+        elif str(keys[CELL.index("variant")]):
+            paper = None  # the paper prints no number for a variant
         else:
             paper = reported.accuracy(NOT_COMPARABLE.get(dataset, dataset), kind, model)
         record = dict(zip(CELL, keys, strict=True)) | {"layers": layers}
@@ -39,7 +41,8 @@ def summarise(rows: pd.DataFrame, reported: Reported) -> pd.DataFrame:
     for _, family in summary.groupby(["preset", "hyperparameter_source", "split_kind"], dropna=False):
         summary.loc[family.index, "p_holm"] = holm(family["p"].astype(float).tolist())
     printed = set(reported.raw["fixed_split_accuracy"])
-    for _, block in summary[summary["model"].isin(printed)].groupby(BLOCK, dropna=False):
+    plain = summary[summary["variant"] == ""]
+    for _, block in plain.groupby([*BLOCK, plain["model"].isin(printed)], dropna=False):
         best = best_if_significant({position: groups[position] for position in block.index})
         summary.loc[block.index, "best"] = [int(position == best) for position in block.index]
     return summary

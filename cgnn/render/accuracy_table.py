@@ -94,4 +94,15 @@ def _notes(rows: pd.DataFrame, datasets: list[str]) -> tuple[str, ...]:
         )
     if set(rows["model"]) & {"gcn_gode", "gat_gode"}:
         notes.append("The paper quotes its GODE numbers from the GODE paper; ours are from our own runs.")
+    if ((rows["model"] == "gat_gode") & (rows["hyperparameter_source"] == "search")).any():
+        notes.append(
+            "GAT-GODE: no code or settings are public. We tried three settings in a pilot, the best of which is in the "
+            "block of published hyperparameters, and a search over learning rate, weight decay, dropout on the input, "
+            "on attention and inside the derivative, activation and width."
+        )
+    if {"appnp", "sgc"} & set(rows["model"]):
+        notes.append(
+            "APPNP and SGC are our own layers, equal to PyG's without dropout of edges. With it, PyG's APPNP drops "
+            "more edges in every step; ours drops from the full graph in each, as its authors' code does."
+        )
     return tuple(notes)

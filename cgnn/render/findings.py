@@ -7,14 +7,17 @@ from typing import Any
 import pandas as pd
 
 from cgnn.analysis.claims.base import digits_of, signed
-from cgnn.analysis.claims.memory import curve
+from cgnn.analysis.claims.memory import crossover, curve
 from cgnn.analysis.measured import load_profiles
-from cgnn.analysis.rows import cell, finished, load_rows
+from cgnn.analysis.rows import Protocol, cell, compare, finished, load_rows
+from cgnn.analysis.summary import load_summary
 from cgnn.errors import UserError
 from cgnn.files import write_text
+from cgnn.models import names
 from cgnn.paper.reported import load_reported
 from cgnn.render.headline import headline
 from cgnn.render.plots import list_words
+from cgnn.render.tables.propagation import CONTINUOUS, like_for_like
 
 REPORTED, TEMPLATE, PAGE = Path("paper/reported.yaml"), Path("paper/findings.md.jinja"), Path("docs/findings.md")
 
@@ -59,6 +62,13 @@ class Numbers:
         """The epochs of the replicas in ``runs.csv`` or ``sweeps.csv``."""
         return list_words([f"{value:g}" for value in sorted(self._rows(name)["epochs"].unique())])
 
+    def search_epochs(self) -> str:
+        """The epochs of a trial, with the datasets of the paper that have another number: ``200 (100 on Pubmed)``."""
+        config = json.loads((self.folder / "code" / "resolved_config.json").read_text(encoding="utf-8"))
+        epochs, used = config["search"]["epochs"], [name for name, chosen in config["datasets"].items() if chosen]
+        others = [f"{epochs[name]} on {names.dataset(name)}" for name in used if name in epochs]
+        return f"{epochs['default']}" + (f" ({list_words(others)})" if others else "")
+
     def sweep(self, dataset: str, model: str, variant: str) -> str:
         """A point of the depth and time figure."""
         return self._mean("sweeps", {"dataset": dataset, "model": model, "variant": variant}, "test_accuracy")
@@ -94,6 +104,19 @@ class Numbers:
     def evidence(self, claim: str) -> str:
         return self.claims[claim]["evidence"]
 
+    def adjoint_depth(self, dataset: str, rival: str, method: str) -> str:
+        """The number of layers with which a model needs as much memory as CGNN with the adjoint method."""
+        profiles = load_profiles(self.folder / "profiles.csv")
+        peak = float(curve(profiles, dataset, method)["peak_bytes"].max())
+        found = crossover(dataset, rival, curve(profiles, dataset, rival), peak)
+        return f"{found.estimate:.0f}" if found.estimate >= 10 else f"{found.estimate:.1f}"
+
+    def from_paper(self, dataset: str, model: str, split: str = "fixed", source: str = "published") -> str:
+        """The difference of a cell of Tables 2 and 3 from the paper's, and its interval."""
+        summary = Protocol(source, "released").of(load_summary(self.folder / "summary.csv"))
+        made = cell(summary.assign(replica=0), dataset=dataset, model=model, split_kind=split, variant="").iloc[0]
+        return _difference_text(made["difference"], made["difference_low"], made["difference_high"])
+
     def protocols(self, claim: str, verdict: str) -> str:
         """The protocols under which a claim has the verdict."""
         found = [made["label"] for made in self.claims[claim]["protocols"] if made["verdict"] == verdict]
@@ -108,9 +131,23 @@ class Numbers:
     def difference(self, claim: str, comparison: str) -> str:
         """A comparison with its interval: ``−0.44 [−0.85, −0.03]``."""
         made = self._comparison(claim, comparison)
-        digits = digits_of(made["estimate"], made["low"], made["high"])
-        estimate, low, high = (signed(made[name], digits) for name in ("estimate", "low", "high"))
-        return f"{estimate} [{low}, {high}]"
+        return _difference_text(made["estimate"], made["low"], made["high"])
+
+    def gap(self, dataset: str, first: str, second: str, split: str = "fixed") -> str:
+        """The difference of two models with published hyperparameters, released equations, and its interval."""
+        rows = Protocol("published", "released").of(self._rows("runs"))
+        rows = cell(rows, dataset=dataset, split_kind=split, variant="")
+        found = compare(cell(rows, model=first), cell(rows, model=second))
+        return _difference_text(found.estimate, found.low, found.high)
+
+    def propagation(self, dataset: str, model: str, gradient: str, split: str = "fixed") -> str:
+        """The difference from the continuous model with the same hyperparameters, as in the table `propagation`."""
+        rows = Protocol("published", "released").of(self._rows("runs"))
+        rows = like_for_like(cell(rows, dataset=dataset, split_kind=split), gradient)
+        if not (rows["model"] == model).any():
+            raise UserError(f"findings: {self.folder / 'runs'}.csv has no like-for-like run of {model} on {dataset}")
+        found = compare(cell(rows, model=model), cell(rows, model=CONTINUOUS))
+        return _difference_text(found.estimate, found.low, found.high)
 
     def headline(self) -> list[str]:
         """The sentences of the README's headline."""
@@ -133,6 +170,11 @@ class Numbers:
             requested = ", ".join(f"{key} {value}" for key, value in wanted.items() if value)
             raise UserError(f"findings: {self.folder / name}.csv has no {requested}; correct the template, or run it")
         return _text(rows[column].mean(), rows[column].std(ddof=1))
+
+
+def _difference_text(estimate: float, low: float, high: float) -> str:
+    digits = digits_of(estimate, low, high)
+    return f"{signed(estimate, digits)} [{signed(low, digits)}, {signed(high, digits)}]"
 
 
 def _text(mean: float, std: float) -> str:

@@ -11,6 +11,7 @@ from cgnn.analysis.rows import OK, Protocol, cell, choose_protocol, compare, in_
 from cgnn.analysis.statistics import Difference
 from cgnn.analysis.summary import load_summary
 from cgnn.models import names
+from cgnn.paper.fidelity import PRESETS
 from cgnn.paper.reported import CLAIMED, NOT_COMPARABLE, load_reported
 from cgnn.render.accuracy_table import SOURCES
 from cgnn.render.cells import mean_text, number
@@ -39,7 +40,7 @@ def headline(results: Path) -> list[Sentence]:
     found = (
         Sentence(_equations(summary), tables=("fixed_splits", "fidelity")),
         Sentence(_against_baselines(rows), ("C1",), ("fixed_splits",)),
-        Sentence(_continuous_or_discrete(rows), ("C3",), ("propagation",)),
+        Sentence(_continuous_or_discrete(rows), ("C3",), ("fixed_splits", "propagation", "fidelity")),
         Sentence(_random_splits(summary), ("C2",), ("random_splits", "split_rules")),
         Sentence(_cost(results), ("C11",), ("speed",)),
     )
@@ -146,7 +147,9 @@ def _continuous_or_discrete(rows: pd.DataFrame) -> str:
         gaps = _gaps(Protocol("published", preset).of(fixed), "cgnn", "cgnn_discrete")
         if gaps:
             rival = "" if parts else f" {names.model('cgnn_discrete')}"  # named once
-            parts.append(f"{_compared(gaps, rival)} with the {equation}")
+            steps = PRESETS[preset].discrete_steps
+            beside = f" and {steps} discrete steps" if steps != "t1" else ""
+            parts.append(f"{_compared(gaps, rival)} with the {equation}{beside}")
     return f"With {SOURCES['published']}, on the fixed splits, CGNN is {', and '.join(parts)}." if parts else ""
 
 

@@ -174,6 +174,17 @@ def test_a_cost_of_another_order_of_magnitude_is_not_partly_reproduced():
     assert "with the exact solver: CGNN 0.90 times" in claim.evidence
 
 
+def test_the_cost_is_also_given_beside_faster_implementations_of_gcn():
+    times = {("cgnn", "released"): 1000.0, ("gcn", "pyg"): 20.0, ("gcn", "pyg_sparse"): 10.0, ("gcn", "fused"): 4.0}
+    bench = [
+        {"dataset": "cora", "model": model, "recipe": recipe, "ms_per_epoch": ms, "ms": [ms] * 5}
+        for (model, recipe), ms in times.items()
+    ]
+    claim = judged("C11", bench=bench)
+    assert claim.comparisons[0].estimate == pytest.approx(50.0)
+    assert "takes 100 times (GCN, PyG, sparse features), 250 times (GCN, ours)." in claim.evidence
+
+
 def test_a_claim_that_was_only_half_tested_is_at_most_partly_reproduced():
     one_dataset = tables("random", gcn=80.0, gat=80.0).query("dataset == 'cora'")
     claim = judged("C2", runs=one_dataset)

@@ -126,7 +126,7 @@ def test_the_headline_compares_continuous_and_discrete_for_each_equation(
     (text,) = (sentence.text for sentence in headline(tmp_path) if sentence.claims == ("C3",))
     assert text == (
         f"With published hyperparameters, on the fixed splits, CGNN is {with_released} with the equation of the "
-        f"released code, and {with_printed} with the printed equation."
+        f"released code, and {with_printed} with the printed equation and 50 discrete steps."
     )
 
 

@@ -55,7 +55,7 @@ def c5(evidence: Evidence) -> Claim:
     """GCN and GAT are best at 2 or 3 layers; deeper ones are worse."""
     test = (
         "For GCN and GAT on each dataset: accuracy at the deepest minus the better of 2 and 3 layers must be below 0 "
-        "at 5 %, and no other depth significantly better than 2 and 3."
+        "at 5 %, and no other depth significantly better than this one."
     )
     comparisons, missing = [], []
     for dataset in _datasets(evidence.sweeps):
@@ -80,7 +80,7 @@ def c5(evidence: Evidence) -> Claim:
         return not_testable("C5", test, "no sweep over layers of GCN or GAT with 2 or 3 and more layers", missing)
     least = least_favourable(comparisons)
     text = (
-        f"No depth significantly better than 2 or 3 layers, and a significant drop to the deepest, in "
+        f"No depth significantly better than the better of 2 and 3 layers, and a significant drop to the deepest, in "
         f"{sum(item.passed for item in comparisons)} of {len(comparisons)} sweeps; the least favourable is "
         f"{span(least)} points ({least.label}, {p_text(least.p)}). "
         + "; ".join(f"{item.details['where']}: {_optimum(item)} layers{_beyond(item)}" for item in comparisons)
@@ -323,7 +323,7 @@ def _optimum(item: Comparison, before: str = "") -> str:
 def _beyond(item: Comparison) -> str:
     """A best mean at a greater depth does not contradict the claim if it is not significantly better."""
     unclear = item.details["best_at"] not in SHALLOW and not item.details["better_elsewhere"]
-    return " (not significantly better than 2 or 3)" if unclear else ""
+    return " (not significantly better than the better of 2 and 3)" if unclear else ""
 
 
 def _list(values: Iterable[float]) -> str:

@@ -119,11 +119,11 @@ def _adjoint(profiles: pd.DataFrame | None, method: str, reading: str) -> Part:
             if len(deep) < 3:
                 missing.append(f"{name} against {names.method(rival)} ({len(deep)} depths)")
             else:
-                comparisons.append(_crossover(name, names.method(rival), deep, peak))
+                comparisons.append(crossover(name, names.method(rival), deep, peak))
     return Part(Scope(reading=reading), tuple(comparisons), tuple(missing), main=method == "cgnn_adjoint")
 
 
-def _crossover(dataset: str, rival: str, deep: pd.DataFrame, peak: float) -> Comparison:
+def crossover(dataset: str, rival: str, deep: pd.DataFrame, peak: float) -> Comparison:
     """The depth at which a discrete model takes as much memory as CGNN with the adjoint at its peak."""
     line = fit_line(deep["value"].tolist(), deep["peak_bytes"].tolist())
     depth = (peak - line.intercept) / line.slope if line.slope > 0 else math.inf
