@@ -34,7 +34,7 @@ VERDICTS = {
     Verdict.DEPENDS: "protocols (preset, source of the hyperparameters and the like) for which more than half of the "
     "comparisons could be made give different verdicts.",
     Verdict.NOT_REPRODUCED: "none passed and at least one was contradicted, by the rule for its kind of comparison. A "
-    "lead, for example, is contradicted if its interval excludes 1 point or more.",
+    "lead, for example, is contradicted if its whole interval lies below 1 point.",
     Verdict.TOO_FEW_RUNS: "none passed and none was contradicted.",
     Verdict.NOT_TESTABLE: "nothing could be compared.",
 }

@@ -122,7 +122,7 @@ def _robust(rows: pd.DataFrame, preset: str, main: bool) -> Part:
             outcome = Outcome.CONTRADICTED
         else:
             outcome = Outcome.PASSED if p < SIGNIFICANCE else Outcome.TOO_FEW_RUNS
-        label = f"{names.dataset(dataset)}: t = {worst_late:g} − t = {best:g}"
+        label = f"{names.dataset(dataset)}: at t = {worst_late:g} minus at t = {best:g}"
         comparisons.append(
             from_difference(Kind.NON_INFERIORITY, label, gap, p, outcome, best_at=best, better_elsewhere=early)
         )

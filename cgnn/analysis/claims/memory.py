@@ -35,8 +35,8 @@ def c8(evidence: Evidence) -> Claim:
     """Memory grows linearly with layers."""
     test = (
         "Peak memory against layers for GCN, GAT and CGNN discrete on each dataset: the slope of a straight line is "
-        f"above 0 at 5 % and the line explains at least {LINEAR:.0%} of the variance. Memory counts carry no noise: "
-        "points off the line contradict the claim."
+        f"above 0 at 5 % and the line explains at least {LINEAR:.0%} of the variance. Memory counts carry no noise, "
+        "so interval and p say how straight the line is; points off the line contradict the claim."
     )
     comparisons, missing = [], []
     for dataset in datasets_of(evidence.profiles):
