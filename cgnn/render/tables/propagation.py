@@ -8,7 +8,7 @@ from cgnn.analysis.rows import Protocol, cell, compare, in_order, load_rows
 from cgnn.analysis.summary import CELL as SUMMARY_CELL
 from cgnn.analysis.summary import cell_record
 from cgnn.models import names
-from cgnn.models.registry import MODELS
+from cgnn.models.records import RECORDS
 from cgnn.render.cells import accuracy_cell, change_cell, runs_text
 from cgnn.render.table import Cell, Row, Table
 
@@ -49,7 +49,7 @@ def build(runs: Path) -> Table:
 def like_for_like(rows: pd.DataFrame, gradient: str) -> pd.DataFrame:
     """The continuous model's rows with this switch of the gradient, and those of the other models that have the same
     hyperparameters; none of a dataset on which nothing can be compared."""
-    shared = [name for name in MODELS[CONTINUOUS].hyperparameters if name in rows.columns]
+    shared = [name for name in RECORDS[CONTINUOUS].hyperparameters if name in rows.columns]
     parts = [rows.iloc[:0]]
     for dataset in set(rows["dataset"]):
         switched = (rows["sw_source_gradient"] == gradient) & (rows["dataset"] == dataset)
