@@ -13,7 +13,14 @@ from cgnn.__main__ import main
 from cgnn.paper.fidelity import preset
 from cgnn.pipeline.fingerprint import PACKAGE, code_fingerprint, import_closure
 from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, INPUTS, TABLES
-from cgnn.render.figures import accuracy_depth_time, accuracy_epoch, convergence, memory_depth_time, speed_accuracy
+from cgnn.render.figures import (
+    accuracy_depth_time,
+    accuracy_epoch,
+    convergence,
+    forest,
+    memory_depth_time,
+    speed_accuracy,
+)
 from cgnn.render.plots import _apart
 from cgnn.render.style import PAGE, look, use_style, write_figure
 from cgnn.results.recorded import write_recorded
@@ -133,6 +140,28 @@ def _texts(drawing):
     return {text.get_text() for text in drawing.figure.findobj(matplotlib.text.Text)}
 
 
+def test_the_forest_caption_says_what_is_cut_only_if_something_is(results, tmp_path):
+    summary = pd.read_csv(results / "summary.csv")
+    columns = ["difference", "difference_low", "difference_high"]
+    captions = []
+    for largest, high in ((0.0, 0.0), (7.0, 9.0), (9.0, 10.0)):
+        changed = summary.assign(**summary[columns].clip(-5, 5))
+        first = changed.index[changed["difference"].notna() & (changed["model"] == "cgnn") & changed["variant"].isna()][
+            0
+        ]
+        changed.loc[first, columns] = largest, 0.0, high
+        changed.to_csv(tmp_path / "summary.csv", index=False)
+        with use_style():
+            captions.append(forest.draw(tmp_path / "summary.csv").caption)
+    whole, interval, cell = captions
+    assert "cut" not in whole and "arrows" not in whole
+    assert interval.endswith(" Intervals are cut at 8 points.")
+    assert cell.endswith(" Intervals are cut at 8 points; arrows with a number are cells beyond 8 points.")
+
+
+@pytest.mark.parametrize(
+    "file", ["config.yaml", "config/quick.yaml", "config/nell_partial.yaml", "config/own_graph.yaml"]
+)
 def test_captions_state_the_finding(results):
     with use_style():
         depth = accuracy_depth_time.draw(results / "sweeps.csv").caption
