@@ -19,6 +19,7 @@ from cgnn.render.figures import (
     convergence,
     forest,
     memory_depth_time,
+    search,
     speed_accuracy,
 )
 from cgnn.render.plots import _apart
@@ -157,6 +158,19 @@ def test_the_forest_caption_says_what_is_cut_only_if_something_is(results, tmp_p
     assert "cut" not in whole and "arrows" not in whole
     assert interval.endswith(" Intervals are cut at 8 points.")
     assert cell.endswith(" Intervals are cut at 8 points; arrows with a number are cells beyond 8 points.")
+
+
+def test_the_search_caption_says_how_many_trials_failed(tmp_path):
+    trials = synthetic.trials(("cora",))
+    captions = []
+    for status in ("completed", "diverged"):
+        trials.assign(status=["completed"] * (len(trials) - 1) + [status]).to_csv(tmp_path / "trials.csv", index=False)
+        kept = pd.read_csv(tmp_path / "trials.csv")
+        kept[kept["split_kind"] == "random"].to_csv(tmp_path / "trials.csv", index=False)
+        with use_style():
+            captions.append(search.draw(tmp_path / "trials.csv").caption)
+    assert "150 trials in 3 searches; no trial failed." in captions[0]
+    assert "150 trials in 3 searches, 1 of them failed." in captions[1]
 
 
 @pytest.mark.parametrize(
