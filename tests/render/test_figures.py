@@ -173,6 +173,23 @@ def test_the_search_caption_says_how_many_trials_failed(tmp_path):
     assert "150 trials in 3 searches, 1 of them failed." in captions[1]
 
 
+def test_the_memory_caption_separates_the_adjoint_method_with_and_without_augmentation(tmp_path):
+    profiles = synthetic.profiles(("cora",))
+    plain = profiles[(profiles["method"] == "cgnn_adjoint") & (profiles["value"] < 50)]
+    plain = plain.assign(method="cgnn_adjoint_no_augmentation", peak_bytes=38 * 2**20)
+    captions = []
+    for rows in (profiles, pd.concat([profiles, plain])):
+        rows.to_csv(tmp_path / "profiles.csv", index=False)
+        with use_style():
+            captions.append(memory_depth_time.draw(tmp_path / "profiles.csv").caption)
+    # 24, 38 and 19 MiB; the value of 38 is larger than with augmentation only to be distinct.
+    ratio = (
+        "with augmentation, which doubles the state, needs 1.26 times (Cora) the memory of the recomputing exact solver"
+    )
+    assert f"{ratio}." in captions[0]
+    assert f"{ratio}, and without augmentation 2 times (Cora)." in captions[1]
+
+
 @pytest.mark.parametrize(
     "file", ["config.yaml", "config/quick.yaml", "config/nell_partial.yaml", "config/own_graph.yaml"]
 )
