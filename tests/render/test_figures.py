@@ -190,6 +190,19 @@ def test_the_memory_caption_separates_the_adjoint_method_with_and_without_augmen
     assert f"{ratio}, and without augmentation 2 times (Cora)." in captions[1]
 
 
+def test_the_speed_caption_states_threads_and_explains_the_baselines(results, tmp_path):
+    bench = synthetic.bench()
+    bench["rows"].append({**bench["rows"][1], "recipe": "fused", "ms_per_epoch": 4.0})
+    (tmp_path / "bench.json").write_text(json.dumps(bench))
+    with use_style():
+        profiled = speed_accuracy.draw(results / "runs.csv", results / "profiles.csv").caption
+        benched = speed_accuracy.draw(results / "runs.csv", results / "profiles.csv", tmp_path / "bench.json").caption
+    assert "from the profiles with 1 thread." in profiled and "our encoder" not in profiled
+    assert "It takes 2.0 (Cora) and 1.6 (Citeseer) times as long as an epoch of the fastest GCN." in benched
+    assert "from the benchmark with 2 threads. For GCN and GAT, “ours” has" in benched and "our encoder" in benched
+    assert "preset released, hyperparameters of our search" in benched
+
+
 @pytest.mark.parametrize(
     "file", ["config.yaml", "config/quick.yaml", "config/nell_partial.yaml", "config/own_graph.yaml"]
 )
