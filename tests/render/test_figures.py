@@ -4,10 +4,13 @@ import json
 import shutil
 from importlib import import_module
 
+import matplotlib.pyplot as plt
 import matplotlib.text
+import numpy as np
 import pandas as pd
 import pytest
 import synthetic_results as synthetic
+import yaml
 
 from cgnn.__main__ import main
 from cgnn.paper.fidelity import preset
@@ -16,13 +19,14 @@ from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, INPUTS, TABLES
 from cgnn.render.figures import (
     accuracy_depth_time,
     accuracy_epoch,
+    alpha_degree,
     convergence,
     forest,
     memory_depth_time,
     search,
     speed_accuracy,
 )
-from cgnn.render.plots import _apart
+from cgnn.render.plots import RECORDED, _apart, label_ends
 from cgnn.render.style import PAGE, look, use_style, write_figure
 from cgnn.results.recorded import write_recorded
 
@@ -203,9 +207,26 @@ def test_the_speed_caption_states_threads_and_explains_the_baselines(results, tm
     assert "preset released, hyperparameters of our search" in benched
 
 
+def test_the_captions_of_recordings_state_how_the_models_were_trained(results):
+    with use_style():
+        for module in (alpha_degree, accuracy_epoch):
+            assert RECORDED in module.draw(results / "recorded.npz").caption
+
+
 @pytest.mark.parametrize(
     "file", ["config.yaml", "config/quick.yaml", "config/nell_partial.yaml", "config/own_graph.yaml"]
 )
+def test_every_config_records_models_with_the_preset_of_the_captions(file):
+    both = [yaml.safe_load((synthetic.ROOT / name).read_text())["curves"] for name in ("config.yaml", file)]
+    assert f"preset {(both[0] | both[1])['preset']} " in RECORDED
+
+
+def test_the_limits_of_alpha_follow_the_bulk_of_the_nodes():
+    value = np.concatenate([np.full(990, 0.5), np.linspace(0.46, 0.54, 1000), [0.2, 0.7]])
+    assert alpha_degree.limits(value) == pytest.approx((0.45, 0.55))
+    assert alpha_degree.limits(np.linspace(0.71, 0.89, 100)) == pytest.approx((0.45, 0.9))
+
+
 def test_captions_state_the_finding(results):
     with use_style():
         depth = accuracy_depth_time.draw(results / "sweeps.csv").caption
@@ -257,6 +278,18 @@ def test_the_main_line_is_that_of_the_released_equation_although_another_has_mor
 
 def synthetic_times(rows):
     return sorted(rows[rows["model"] == "cgnn_no_h0"]["t1"].unique())
+
+
+def test_the_line_to_a_moved_label_ends_at_its_left_edge():
+    """A line that ends below a label would seem to belong to the next one."""
+    with use_style():
+        _, axes = plt.subplots()
+        label_ends(axes, [(1.0, 0.5, "CGNN with weight", "red"), (1.0, 0.5, "CGNN", "blue")])
+        assert [text.arrowprops["relpos"] for text in axes.texts] == [(0, 0.5)] * 2
+        axes.figure.canvas.draw()
+        for text in axes.texts:
+            line = text.arrow_patch.get_window_extent()
+            assert line.x1 <= matplotlib.text.Text.get_window_extent(text).x0
 
 
 def test_labels_at_the_ends_of_lines_do_not_overlap():
