@@ -4,17 +4,29 @@ import json
 import shutil
 from importlib import import_module
 
+import matplotlib.pyplot as plt
 import matplotlib.text
+import numpy as np
 import pandas as pd
 import pytest
 import synthetic_results as synthetic
+import yaml
 
 from cgnn.__main__ import main
 from cgnn.paper.fidelity import preset
 from cgnn.pipeline.fingerprint import PACKAGE, code_fingerprint, import_closure
 from cgnn.render.catalogue import FIGURE_FORMATS, FIGURES, INPUTS, TABLES
-from cgnn.render.figures import accuracy_depth_time, accuracy_epoch, convergence, memory_depth_time, speed_accuracy
-from cgnn.render.plots import _apart
+from cgnn.render.figures import (
+    accuracy_depth_time,
+    accuracy_epoch,
+    alpha_degree,
+    convergence,
+    forest,
+    memory_depth_time,
+    search,
+    speed_accuracy,
+)
+from cgnn.render.plots import RECORDED, _apart, label_ends
 from cgnn.render.style import PAGE, look, use_style, write_figure
 from cgnn.results.recorded import write_recorded
 
@@ -133,6 +145,88 @@ def _texts(drawing):
     return {text.get_text() for text in drawing.figure.findobj(matplotlib.text.Text)}
 
 
+def test_the_forest_caption_says_what_is_cut_only_if_something_is(results, tmp_path):
+    summary = pd.read_csv(results / "summary.csv")
+    columns = ["difference", "difference_low", "difference_high"]
+    captions = []
+    for largest, high in ((0.0, 0.0), (7.0, 9.0), (9.0, 10.0)):
+        changed = summary.assign(**summary[columns].clip(-5, 5))
+        first = changed.index[changed["difference"].notna() & (changed["model"] == "cgnn") & changed["variant"].isna()][
+            0
+        ]
+        changed.loc[first, columns] = largest, 0.0, high
+        changed.to_csv(tmp_path / "summary.csv", index=False)
+        with use_style():
+            captions.append(forest.draw(tmp_path / "summary.csv").caption)
+    whole, interval, cell = captions
+    assert "cut" not in whole and "arrows" not in whole
+    assert interval.endswith(" Intervals are cut at 8 points.")
+    assert cell.endswith(" Intervals are cut at 8 points; arrows with a number are cells beyond 8 points.")
+
+
+def test_the_search_caption_says_how_many_trials_failed(tmp_path):
+    trials = synthetic.trials(("cora",))
+    captions = []
+    for status in ("completed", "diverged"):
+        trials.assign(status=["completed"] * (len(trials) - 1) + [status]).to_csv(tmp_path / "trials.csv", index=False)
+        kept = pd.read_csv(tmp_path / "trials.csv")
+        kept[kept["split_kind"] == "random"].to_csv(tmp_path / "trials.csv", index=False)
+        with use_style():
+            captions.append(search.draw(tmp_path / "trials.csv").caption)
+    assert "150 trials in 3 searches; no trial failed." in captions[0]
+    assert "150 trials in 3 searches, 1 of them failed." in captions[1]
+
+
+def test_the_memory_caption_separates_the_adjoint_method_with_and_without_augmentation(tmp_path):
+    profiles = synthetic.profiles(("cora",))
+    plain = profiles[(profiles["method"] == "cgnn_adjoint") & (profiles["value"] < 50)]
+    plain = plain.assign(method="cgnn_adjoint_no_augmentation", peak_bytes=38 * 2**20)
+    captions = []
+    for rows in (profiles, pd.concat([profiles, plain])):
+        rows.to_csv(tmp_path / "profiles.csv", index=False)
+        with use_style():
+            captions.append(memory_depth_time.draw(tmp_path / "profiles.csv").caption)
+    # 24, 38 and 19 MiB; the value of 38 is larger than with augmentation only to be distinct.
+    ratio = (
+        "with augmentation, which doubles the state, needs 1.26 times (Cora) the memory of the recomputing exact solver"
+    )
+    assert f"{ratio}." in captions[0]
+    assert f"{ratio}, and without augmentation 2 times (Cora)." in captions[1]
+
+
+def test_the_speed_caption_states_threads_and_explains_the_baselines(results, tmp_path):
+    bench = synthetic.bench()
+    bench["rows"].append({**bench["rows"][1], "recipe": "fused", "ms_per_epoch": 4.0})
+    (tmp_path / "bench.json").write_text(json.dumps(bench))
+    with use_style():
+        profiled = speed_accuracy.draw(results / "runs.csv", results / "profiles.csv").caption
+        benched = speed_accuracy.draw(results / "runs.csv", results / "profiles.csv", tmp_path / "bench.json").caption
+    assert "from the profiles with 1 thread." in profiled and "our encoder" not in profiled
+    assert "It takes 2.0 (Cora) and 1.6 (Citeseer) times as long as an epoch of the fastest GCN." in benched
+    assert "from the benchmark with 2 threads. For GCN and GAT, “ours” has" in benched and "our encoder" in benched
+    assert "preset released, hyperparameters of our search" in benched
+
+
+def test_the_captions_of_recordings_state_how_the_models_were_trained(results):
+    with use_style():
+        for module in (alpha_degree, accuracy_epoch):
+            assert RECORDED in module.draw(results / "recorded.npz").caption
+
+
+@pytest.mark.parametrize(
+    "file", ["config.yaml", "config/quick.yaml", "config/nell_partial.yaml", "config/own_graph.yaml"]
+)
+def test_every_config_records_models_with_the_preset_of_the_captions(file):
+    both = [yaml.safe_load((synthetic.ROOT / name).read_text())["curves"] for name in ("config.yaml", file)]
+    assert f"preset {(both[0] | both[1])['preset']} " in RECORDED
+
+
+def test_the_limits_of_alpha_follow_the_bulk_of_the_nodes():
+    value = np.concatenate([np.full(990, 0.5), np.linspace(0.46, 0.54, 1000), [0.2, 0.7]])
+    assert alpha_degree.limits(value) == pytest.approx((0.45, 0.55))
+    assert alpha_degree.limits(np.linspace(0.71, 0.89, 100)) == pytest.approx((0.45, 0.9))
+
+
 def test_captions_state_the_finding(results):
     with use_style():
         depth = accuracy_depth_time.draw(results / "sweeps.csv").caption
@@ -164,6 +258,9 @@ def test_equations_without_h0_have_separate_lines(tmp_path):
     assert any(line[list(synthetic_times(released)).index(30.0)] == pytest.approx(without) for line in means)
     assert sum(list(line) == pytest.approx([20.5, 20.5]) for line in means if len(line) == 2) == 2
     assert {"CGNN w/o H(0), a", "CGNN w/o H(0), b", "CGNN w/o H(0), c"} <= _texts(drawing)
+    color = look("cgnn_no_h0").color
+    lines = [line for line in drawing.figure.axes[1].lines if line.get_color() == color and line.get_marker() != "."]
+    assert len({line.get_linestyle() for line in lines}) == len({line.get_marker() for line in lines}) == 3
     assert "(2 to 5 seeds per point)" in drawing.caption
 
 
@@ -182,8 +279,37 @@ def test_the_main_line_is_that_of_the_released_equation_although_another_has_mor
     assert {"CGNN", "CGNN, printed"} <= _texts(drawing)
 
 
+def test_the_caption_compares_each_equation_without_h0_with_cgnn_of_its_derivative(tmp_path):
+    """Constant accuracies, so that every difference is known."""
+    levels = {("released", "discussion"): 78.0, ("released", "printed"): 45.0, ("paper", "printed"): 30.0}
+    parts = []
+    for t in (10.0, 15.0, 30.0):
+        for name, mean in (("released", 80.0 if t > 10 else 60.0), ("paper", 70.0)):
+            parts.append(synthetic.rows("cora", "cgnn", [mean] * 2, t1=t, preset_name=name, variant=f"{name}-{t:g}"))
+        for (name, form), mean in levels.items():
+            options = {"preset_name": name, "fidelity": preset(name, no_h0=form), "variant": f"{name}-{form}-{t:g}"}
+            parts.append(synthetic.rows("cora", "cgnn_no_h0", [mean] * 2, t1=t, **options))
+    pd.concat(parts).to_csv(tmp_path / "sweeps.csv", index=False)
+    with use_style():
+        caption = accuracy_depth_time.draw(tmp_path / "sweeps.csv").caption
+    assert "for t > 10, the accuracy of CGNN varies by 0.0 on Cora;" in caption
+    assert "it is lower by 2.0 on Cora (t = 30) with reading a and by 35 to 40 points with readings b and d" in caption
+
+
 def synthetic_times(rows):
     return sorted(rows[rows["model"] == "cgnn_no_h0"]["t1"].unique())
+
+
+def test_the_line_to_a_moved_label_ends_at_its_left_edge():
+    """A line that ends below a label would seem to belong to the next one."""
+    with use_style():
+        _, axes = plt.subplots()
+        label_ends(axes, [(1.0, 0.5, "CGNN with weight", "red"), (1.0, 0.5, "CGNN", "blue")])
+        assert [text.arrowprops["relpos"] for text in axes.texts] == [(0, 0.5)] * 2
+        axes.figure.canvas.draw()
+        for text in axes.texts:
+            line = text.arrow_patch.get_window_extent()
+            assert line.x1 <= matplotlib.text.Text.get_window_extent(text).x0
 
 
 def test_labels_at_the_ends_of_lines_do_not_overlap():

@@ -8,7 +8,7 @@ import pandas as pd
 from cgnn.analysis.claims.base import signed
 from cgnn.analysis.rows import in_order
 from cgnn.models import names
-from cgnn.render.plots import label_ends, panels, say_empty
+from cgnn.render.plots import RECORDED, label_ends, panels, say_empty
 from cgnn.render.style import Drawing, look
 from cgnn.results.recorded import Recorded, read_recorded
 
@@ -56,7 +56,7 @@ def draw(recorded: Path) -> Drawing:
     caption = (
         f"{finding} Lines are means over seeds, smoothed over {SMOOTHING} epochs; bands are the range over seeds; "
         "markers show each seed at the first epoch of its best validation accuracy. The axis leaves out the first "
-        "epochs, where accuracy rises from chance level."
+        f"epochs, where accuracy rises from chance level. All models are {RECORDED}."
     )
     alt = "Line chart of test accuracy over epochs with the selected epochs marked."
     return Drawing(figure, "Accuracy by epoch", caption, alt)

@@ -4,15 +4,17 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, PercentFormatter
 
 from cgnn.analysis.rows import in_order
 from cgnn.models import names
-from cgnn.render.plots import list_words, panels, say_empty
+from cgnn.render.plots import RECORDED, list_words, panels, say_empty
 from cgnn.render.style import INK, Drawing, look
 from cgnn.results.recorded import read_recorded
 
 MIDDLE, NEAR = 0.5, 0.02  # σ(0), and how near to it counts
+TAIL = 0.01  # share of the nodes on either side that sets no limits of the histogram
+BINS = 40
 
 
 def draw(recorded: Path) -> Drawing:
@@ -20,13 +22,16 @@ def draw(recorded: Path) -> Drawing:
     files = {item.dataset: item for item in read_recorded(recorded) if item.model == "cgnn"}
     datasets = in_order(files, names.DATASETS)
     figure, grid = panels(len(datasets), 2, 1.75)
-    near, color = {}, look("cgnn").color
+    near, outside, color = {}, [], look("cgnn").color
     for (left, right), dataset in zip(grid, datasets, strict=False):
         by_replica, degree = files[dataset].alpha, files[dataset].degree.astype(float)
         value = by_replica.mean(axis=0)
         near[dataset] = float((np.abs(value - MIDDLE) < NEAR).mean())
-        low, high = min(float(value.min()), 0.45), max(float(value.max()), 0.55)
-        left.hist(value, bins=np.linspace(low, high, 41), weights=np.full(len(value), 1 / len(value)), color=color)
+        low, high = limits(value)
+        outside.append(float(((value < low) | (value > high)).mean()))
+        left.hist(value, bins=_bins(low, high), weights=np.full(len(value), 1 / len(value)), color=color)
+        left.set_xlim(low, high)
+        left.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         left.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         left.set_ylabel("share of nodes")
         connected = degree > 0
@@ -49,11 +54,31 @@ def draw(recorded: Path) -> Drawing:
     else:
         say_empty(figure, grid[0, 0], "no α was saved")
     caption = (
-        f"{_finding(near)} Left: histogram of the learned α of all nodes (mean over seeds). Right: median, central "
-        "50 % and central 90 % of the nodes by degree."
+        f"{_finding(near)} Left: histogram of the learned α of the nodes (mean over seeds){_left_out(outside)}. Right: "
+        f"median, central 50 % and central 90 % of the nodes by degree. CGNN is {RECORDED}."
     )
     alt = "Histogram of the learned α with a peak at one half, and quantiles of α over node degree."
     return Drawing(figure, "Learned α over node degree", caption, alt)
+
+
+def limits(value: np.ndarray) -> tuple[float, float]:
+    """The range of α without its tails, rounded outwards to 0.05 and at least 0.45 to 0.55."""
+    low, high = np.quantile(value, [TAIL, 1 - TAIL])
+    return min(float(np.floor(20 * low)) / 20, 0.45), max(float(np.ceil(20 * high)) / 20, 0.55)
+
+
+def _bins(low: float, high: float) -> np.ndarray:
+    """Edges of bins of one width, one of them centred on σ(0), where most nodes are."""
+    width = (high - low) / BINS
+    first, last = np.floor((low - MIDDLE) / width), np.ceil((high - MIDDLE) / width)
+    return MIDDLE + width * (np.arange(first, last + 1) - 0.5)
+
+
+def _left_out(outside: list[float]) -> str:
+    if not any(outside):
+        return ""
+    most = f"{max(outside):.1%}".replace("%", " %")
+    return f"; its axis leaves out {'at most ' if len(outside) > 1 else ''}{most} of them"
 
 
 def _finding(near: dict[str, float]) -> str:

@@ -39,11 +39,22 @@ def draw(summary: Path) -> Drawing:
         figure.legend(handles=handles, loc="outside lower center", ncols=2)
     caption = (
         f"{finding(rows)} Ours minus the paper's in percentage points with the 95 % interval (Welch, from the printed "
-        f"mean, deviation and number of runs). Intervals are cut at {REACH:g} points; arrows with a number are cells "
-        "beyond them."
+        f"mean, deviation and number of runs).{_cut(rows)}"
     )
     alt = "Forest plot: one line per model and dataset with the difference from the paper and its interval."
     return Drawing(figure, "Every cell against the paper", caption, alt)
+
+
+def _cut(rows: pd.DataFrame) -> str:
+    """What is cut at the edges of the panels, if anything is."""
+    drawn = pd.concat([protocol.of(rows) for protocol in main_protocols(rows)] or [rows])
+    sentences = []
+    if (drawn["difference_low"] < -REACH).any() or (drawn["difference_high"] > REACH).any():
+        sentences.append(f"Intervals are cut at {REACH:g} points")
+    if (drawn["difference"].abs() > REACH).any():
+        sentences.append(f"arrows with a number are cells beyond {REACH:g} points")
+    text = "; ".join(sentences)
+    return f" {text[0].upper()}{text[1:]}." if text else ""
 
 
 def finding(rows: pd.DataFrame) -> str:

@@ -64,10 +64,11 @@ def draw(trials: Path) -> Drawing:
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     counts = rows.groupby(["dataset", "model", "preset"]).size()
     lost = int((rows["status"] != "completed").sum())
+    failed = f", {lost} of them failed" if lost else "; no trial failed"
     caption = (
         f"{_finding(rows, datasets, shown)} Random search on the {kind} splits: each point is a trial in round one; a "
         "star marks the winner of each search at its mean validation accuracy in round two. "
-        f"{len(rows)} trials in {len(counts)} searches, {lost} of them failed. The axes leave out the lowest tenth of "
+        f"{len(rows)} trials in {len(counts)} searches{failed}. The axes leave out the lowest tenth of "
         "each dataset's trials."
     )
     alt = "Scatter plots of validation accuracy over hyperparameters."

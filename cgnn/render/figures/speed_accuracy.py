@@ -12,7 +12,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from cgnn.analysis.measured import bench_label, bench_name, load_bench, load_profiles, most_threads, nearest
 from cgnn.analysis.rows import OK, choose_protocol, in_order, load_rows, sample
 from cgnn.models import names
-from cgnn.render.cells import short
+from cgnn.render.accuracy_table import SOURCES
+from cgnn.render.cells import count_text, short
 from cgnn.render.plots import list_words, panels, say_empty
 from cgnn.render.style import PAGE, Drawing, look
 
@@ -54,15 +55,33 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
         _label(grid[0], [name_of(method) for method in order], "milliseconds per epoch")
         _label(grid[1], [names.model(model) for model in models], "test accuracy (%)")
         caption = (
-            f"{_finding(times)} Above: median time per epoch, from {'the benchmark' if benched else 'the profiles'}. "
+            f"{_finding(times)} Above: median time per epoch, from {_measurement(benched, timed)}. {_labels(order)}"
             "Below: mean accuracy on the fixed split with its 95 % interval, which is the same for all solvers of a "
-            f"model (preset {protocol.preset}, hyperparameters: {protocol.source})."
+            f"model (preset {protocol.preset}, {SOURCES.get(protocol.source, protocol.source)})."
         )
     else:
         figure, grid = panels(1, 1, 1.5)
         say_empty(figure, grid[0, 0], "no dataset was both trained and timed")
     alt = "Dot plots per dataset: milliseconds per epoch of each method, and test accuracy of each model."
     return Drawing(figure, "Speed and accuracy", caption, alt)
+
+
+def _measurement(benched: list[dict[str, Any]], timed: pd.DataFrame) -> str:
+    """Where the times are from, and the number of threads."""
+    source = "the benchmark" if benched else "the profiles"
+    found = [row.get("threads") for row in most_threads(benched)] if benched else timed.get("threads", [])
+    threads = {int(count) for count in found if count == count and count is not None}
+    return f"{source} with {count_text(threads)} thread{'' if threads == {1} else 's'}" if threads else source
+
+
+def _labels(order: list[str]) -> str:
+    """What the names of the implementations of GCN and GAT mean."""
+    words = {
+        "_fused": "“ours” has fused sparse products",
+        "_ours": "“our encoder” is PyG's layers behind this project's sparse first layer",
+    }
+    shown = [text for end, text in words.items() if any(method.endswith(end) for method in order)]
+    return f"For GCN and GAT, {list_words(shown)}. " if shown else ""
 
 
 def _times(axes: Axes, order: list[str], times: Times) -> None:
@@ -106,7 +125,7 @@ def _finding(times: dict[str, Times]) -> str:
             faster.append(f"{lines[general][1] / lines['cgnn_exact'][1]:,.0f} on {names.dataset(dataset)}")
         baselines = [time for model, time in lines.values() if model == "gcn"]
         if baselines and "cgnn_exact" in lines:
-            against.append(f"{lines['cgnn_exact'][1] / min(baselines):.1f} on {names.dataset(dataset)}")
+            against.append(f"{lines['cgnn_exact'][1] / min(baselines):.1f} ({names.dataset(dataset)})")
     if not faster:
         return "No general-purpose solver was timed together with the exact one."
     sentence = "An epoch of CGNN is faster with the exact solver than with a general-purpose one, by a factor of "
