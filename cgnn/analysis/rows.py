@@ -95,6 +95,9 @@ def sample(rows: pd.DataFrame, column: str = "test_accuracy") -> Sample:
 
 def compare(a: pd.DataFrame, b: pd.DataFrame) -> Difference:
     """a − b: paired if the runs share their random split, or are variants of one model with one seed; else Welch."""
+    for rows in (a, b):
+        if "variant" in rows and rows["variant"].nunique() > 1:
+            raise ValueError(f"a group of runs with several variants: {', '.join(sorted(set(rows['variant'])))}")
     pairs = paired_values(a, b)
     if pairs is not None:
         return paired(*pairs)

@@ -207,6 +207,14 @@ def test_a_users_own_graph_does_not_affect_a_claim_of_the_paper():
     assert judged("C1", runs=pd.concat([added, tables("fixed", gcn=80.0, gat=80.0)])).verdict is Verdict.REPRODUCED
 
 
+@pytest.mark.parametrize("name", ["C1", "C3", "C4"])
+def test_variants_of_a_model_do_not_affect_a_claim(name):
+    """A variant has the same model, preset and source of hyperparameters as the cell of Tables 2 and 3 beside it."""
+    runs = both_kinds(gcn=80.0, gat=80.0, cgnn_discrete=80.0, cgnn_weight=82.1)
+    variant = both_kinds(cgnn_discrete=90.0, cgnn_weight=90.0).assign(variant="source_gradient-flows")
+    assert judged(name, runs=pd.concat([runs, variant])) == judged(name, runs=runs)
+
+
 def test_models_beyond_the_paper_do_not_affect_a_claim():
     runs = tables("fixed", gcn=80.0, gat=80.0, appnp=85.0, sgc=85.0)
     assert judged("C1", runs=runs).verdict is Verdict.REPRODUCED

@@ -222,6 +222,7 @@ def test_the_propagation_table_compares_runs_with_equal_hyperparameters_and_grad
             runs("cgnn_discrete", -1, "cut", kind, "settings_of-cgnn"),
             runs("cgnn_appnp", 0.5, "cut", kind, "settings_of-cgnn"),
             runs("cgnn", 1, "flows", kind, "source_gradient-flows"),
+            runs("cgnn", 9, "flows", kind, "alpha-tabulated-source_gradient-flows").assign(sw_alpha="tabulated"),
             runs("cgnn_discrete", 3, "flows", kind, "settings_of-cgnn-source_gradient-flows"),
         ]
     table = propagation.build(written(tmp_path, pd.concat(parts)))

@@ -1,5 +1,6 @@
 """A comparison in which only the propagation differs: the ODE, its Euler steps and APPNP's steps."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +10,7 @@ from cgnn.analysis.summary import CELL as SUMMARY_CELL
 from cgnn.analysis.summary import cell_record
 from cgnn.models import names
 from cgnn.models.records import RECORDS
+from cgnn.paper.fidelity import PRESETS
 from cgnn.render.cells import accuracy_cell, change_cell, runs_text
 from cgnn.render.table import Cell, Row, Table
 
@@ -18,6 +20,8 @@ LABELS = {
     "cgnn_discrete": "discrete: unit Euler steps of the ODE",
     RESTART: "discrete: APPNP's steps",
 }
+#: Switches in which the compared runs may differ from the preset; that of the features depends on the dataset.
+FREE = ("source_gradient", "features")
 GRADIENTS = {"cut": "gradient through E cut, as released", "flows": "gradient through E"}
 
 
@@ -48,20 +52,28 @@ def build(runs: Path) -> Table:
 
 def like_for_like(rows: pd.DataFrame, gradient: str) -> pd.DataFrame:
     """The continuous model's rows with this switch of the gradient, and those of the other models that have the same
-    hyperparameters; none of a dataset on which nothing can be compared."""
+    hyperparameters, one variant per model; none of a dataset on which nothing can be compared."""
     shared = [name for name in RECORDS[CONTINUOUS].hyperparameters if name in rows.columns]
+    plain = pd.Series(True, index=rows.index)
+    for name, value in asdict(PRESETS["released"]).items():
+        if name not in FREE:
+            plain &= rows[f"sw_{name}"] == value
+    # The gradient always flows through APPNP's steps, whatever the switch.
+    restart = (rows["model"] == RESTART) & (gradient == "flows")
+    fitting = rows[restart | (plain & (rows["sw_source_gradient"] == gradient) & (rows["model"] != RESTART))]
     parts = [rows.iloc[:0]]
-    for dataset in set(rows["dataset"]):
-        switched = (rows["sw_source_gradient"] == gradient) & (rows["dataset"] == dataset)
-        base = rows[switched & (rows["model"] == CONTINUOUS)]
+    for _, part in fitting.groupby("dataset"):
+        base = _first_variant(part[part["model"] == CONTINUOUS])
         if base.empty:
             continue
-        same = (rows[shared] == base[shared].iloc[0]).all(axis=1)
-        # The gradient always flows through APPNP's steps, whatever the switch.
-        restart = (rows["model"] == RESTART) & (rows["dataset"] == dataset) & (gradient == "flows")
-        others = rows[same & ((switched & (rows["model"] == "cgnn_discrete")) | restart)]
-        parts += [base, others] if len(others) else []
+        same = part[(part[shared] == base[shared].iloc[0]).all(axis=1)]
+        others = [_first_variant(same[same["model"] == model]) for model in LABELS if model != CONTINUOUS]
+        parts += [base, *others] if any(len(other) for other in others) else []
     return pd.concat(parts)
+
+
+def _first_variant(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["variant"] == rows["variant"].min()] if len(rows) else rows
 
 
 def _row(rows: pd.DataFrame, model: str, group: str) -> Row:
