@@ -17,6 +17,7 @@ from cgnn.models import names
 from cgnn.paper.reported import load_reported
 from cgnn.render.headline import headline
 from cgnn.render.plots import list_words
+from cgnn.render.protocols import by_protocol
 from cgnn.render.tables.propagation import CONTINUOUS, like_for_like
 
 REPORTED, TEMPLATE, PAGE = Path("paper/reported.yaml"), Path("paper/findings.md.jinja"), Path("docs/findings.md")
@@ -118,11 +119,11 @@ class Numbers:
         return _difference_text(made["difference"], made["difference_low"], made["difference_high"])
 
     def protocols(self, claim: str, verdict: str) -> str:
-        """The protocols under which a claim has the verdict."""
-        found = [made["label"] for made in self.claims[claim]["protocols"] if made["verdict"] == verdict]
-        if not found:
+        """The protocols under which a claim has the verdict, in words."""
+        found = by_protocol(self.claims[claim])
+        if verdict not in found:
             raise UserError(f"findings: {claim} is {verdict!r} under no protocol; correct the template")
-        return list_words(found)
+        return "; ".join(found[verdict])
 
     def estimate(self, claim: str, comparison: str) -> float:
         """The estimate of one comparison of a claim, by its label."""
