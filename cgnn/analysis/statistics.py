@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy import special
@@ -109,14 +110,15 @@ def holm(p_values: Numbers) -> list[float]:
 
 def sign_flip(values: Numbers) -> float:
     """Exact one-sided p of "symmetric about 0 or below": small means that paired differences lie above 0."""
-    data = np.asarray(values, dtype=float)
+    # Integers, so that sums that are equal on paper are equal here.
+    data = np.rint(np.asarray(values, dtype=float) * 1e9).astype(np.int64)
     if data.size < 2:
         return math.nan
     from scipy import stats
 
     found = stats.permutation_test(
         (data,),
-        lambda sample, axis: np.mean(sample, axis=axis),
+        lambda sample, axis: np.sum(sample, axis=axis),
         permutation_type="samples",
         alternative="greater",
         vectorized=True,
@@ -132,10 +134,42 @@ def exact_equivalence(differences: Numbers, margin: float) -> float:
     return max(sign_flip(gaps + margin), sign_flip(margin - gaps))
 
 
-def bootstrap(samples: Sequence[Numbers], statistic: Callable[..., np.ndarray]) -> tuple[float, float, float]:
-    """(low, high, p of "the statistic is 0") of a percentile bootstrap that resamples each sample separately.
+def range_of_means(samples: Sequence[np.ndarray], axis: int = -1) -> np.ndarray:
+    """The largest minus the smallest mean."""
+    return np.ptp(np.stack([np.mean(sample, axis=axis) for sample in samples]), axis=0)
 
-    ``statistic`` takes the samples and ``axis``. The seed is fixed, so that verdicts are reproducible.
+
+def depends_on_level(samples: Sequence[Numbers]) -> float:
+    """p of "the level has no effect", for one sample per level: permutes the levels within each replica.
+
+    The i-th value of each sample is of the same replica. Small means that the range of the means is no chance result.
+    """
+    data = [np.asarray(sample, dtype=float) for sample in samples]
+    if len(data) < 2 or len(data[0]) < 2:
+        return math.nan
+    from scipy import stats
+
+    found = stats.permutation_test(
+        data,
+        lambda *drawn, axis: range_of_means(drawn, axis),
+        permutation_type="samples",
+        alternative="greater",
+        vectorized=True,
+        n_resamples=RESAMPLES,
+        rng=14,
+    )
+    return float(found.pvalue)
+
+
+def bootstrap(
+    samples: Sequence[Numbers],
+    statistic: Callable[..., np.ndarray],
+    method: Literal["percentile", "basic"] = "percentile",
+) -> tuple[float, float, float]:
+    """(low, high, p of "the statistic is 0") of a bootstrap that resamples each sample separately.
+
+    ``statistic`` takes the samples and ``axis``. ``basic`` reflects the interval about the estimate, which corrects the
+    bias of a statistic such as the range of means. The seed is fixed, so that verdicts are reproducible.
     """
     from scipy import stats
 
@@ -145,7 +179,7 @@ def bootstrap(samples: Sequence[Numbers], statistic: Callable[..., np.ndarray]) 
         vectorized=True,
         n_resamples=RESAMPLES,
         confidence_level=LEVEL,
-        method="percentile",
+        method=method,
         rng=12,
     )
     interval, draws = drawn.confidence_interval, drawn.bootstrap_distribution

@@ -5,7 +5,7 @@ import pytest
 from judging import augmented, both_kinds, converging, epochs, judged, profile, residual, sweep, tables, without_h0
 from synthetic_results import rows
 
-from cgnn.analysis.claims.base import Verdict
+from cgnn.analysis.claims.base import Outcome, Verdict
 from cgnn.analysis.verdicts import TESTS
 
 HOLDS, OPPOSITE, FEW, NONE = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.TOO_FEW_RUNS, Verdict.NOT_TESTABLE
@@ -165,6 +165,21 @@ def test_a_claim_is_partly_reproduced_if_only_some_comparisons_pass(name, frames
     claim = judged(name, **frames)
     assert claim.verdict is Verdict.PARTLY
     assert {item.passed for item in claim.comparisons} == {True, False}
+
+
+def test_a_range_that_noise_explains_does_not_show_that_accuracy_depends_on_the_time():
+    """Three means of ten runs with a deviation of 8 points span four points even if the ending time has no effect."""
+    noisy = without_h0({15.0: 27.3, 20.0: 22.3, 30.0: 23.0}, n=10, std=8.0)
+    claim = judged("C7", sweeps=pd.concat([sweep("cgnn", "t1", LATE, n=10), noisy]))
+    worse, wider = claim.comparisons
+    assert (worse.outcome, wider.outcome) == (Outcome.PASSED, Outcome.TOO_FEW_RUNS)
+    assert wider.estimate == pytest.approx(5.0, abs=0.1) and wider.p > 0.05
+
+
+def test_the_least_favourable_of_undecided_leads_is_the_one_farthest_from_the_claim():
+    runs = both_kinds(cgnn_discrete=(82.1, 82.5, 82.0), std=1.5)
+    claim = judged("C3", runs=runs[runs["split_kind"] == "fixed"])
+    assert claim.weakest.label == "Citeseer, fixed: CGNN − CGNN discrete"
 
 
 def test_a_cost_of_another_order_of_magnitude_is_not_partly_reproduced():

@@ -13,6 +13,7 @@ from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind, 
 from cgnn.analysis.statistics import (
     Sample,
     bootstrap,
+    depends_on_level,
     exact_equivalence,
     fit_line,
     holm,
@@ -100,6 +101,32 @@ def test_the_fit_of_an_exact_line_has_no_uncertainty():
 def test_the_sign_flip_test_counts_all_assignments_of_signs(values):
     means = [np.mean(np.multiply(values, signs)) for signs in itertools.product((1, -1), repeat=len(values))]
     assert sign_flip(values) == pytest.approx(np.mean(np.array(means) >= np.mean(values) - 1e-12))
+
+
+def test_the_sign_flip_test_counts_ties_that_rounding_errors_would_hide():
+    """Sums of tenths that are equal on paper differ in their last bit."""
+    values = [0.1, 0.2, -0.3, 0.7, -0.6, 0.1, 0.4, -0.5, 0.2, 0.3]
+    tenths = [round(10 * value) for value in values]
+    sums = [np.dot(tenths, signs) for signs in itertools.product((1, -1), repeat=len(values))]
+    assert sign_flip(values) == pytest.approx(np.mean(np.array(sums) >= sum(tenths)))
+
+
+def test_dependence_on_a_level_counts_the_orders_of_the_levels_within_each_replica():
+    samples = np.array([[1.0, 2.0, 1.5, 3.0], [2.0, 2.5, 2.5, 2.9], [0.5, 1.8, 2.6, 2.0]])
+    ranges = []
+    for orders in itertools.product(itertools.permutations(range(3)), repeat=4):
+        means = np.array([[samples[order[level], i] for i, order in enumerate(orders)] for level in range(3)]).mean(1)
+        ranges.append(np.ptp(means))
+    exact = np.mean(np.array(ranges) >= np.ptp(samples.mean(1)) - 1e-12)
+    assert depends_on_level(samples) == pytest.approx(exact, abs=0.02)
+    assert depends_on_level([[1.0, 2.0, 3.0]] * 3) == 1.0
+    assert math.isnan(depends_on_level([[1.0], [2.0]]))
+
+
+def test_the_basic_bootstrap_reflects_the_percentiles_about_the_estimate():
+    low, high, _ = bootstrap([A], lambda sample, axis: np.mean(sample, axis=axis))
+    reflected = bootstrap([A], lambda sample, axis: np.mean(sample, axis=axis), "basic")[:2]
+    assert reflected == pytest.approx((2 * np.mean(A) - high, 2 * np.mean(A) - low))
 
 
 def test_exact_equivalence_needs_enough_pairs_that_are_close():

@@ -102,13 +102,13 @@ def _spread(pair: Pair) -> Comparison | None:
     if values is None:
         return None
     a, b = (np.abs(value - np.median(value)) for value in values)
-    gap = float(values[0].std(ddof=1) - values[1].std(ddof=1))
+    gap = float(a.mean() - b.mean())
     if np.array_equal(*values):
         p, outcome = math.nan, Outcome.CANNOT_FAIL
     else:
         p, larger = sign_flip(b - a), sign_flip(a - b) < SIGNIFICANCE / 2
         outcome = Outcome.CONTRADICTED if larger else Outcome.TOO_FEW_RUNS
-    label = f"{pair.label}: deviation with − without"
+    label = f"{pair.label}: mean distance from the median, with − without"
     return Comparison(
         Kind.SPREAD, label, gap, "points", "exact sign-flip", outcome, p=p, n_a=len(values[0]), n_b=len(values[1])
     )

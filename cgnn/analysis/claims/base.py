@@ -188,9 +188,15 @@ class Claim:
 
 
 def least_favourable(comparisons: Iterable[Comparison]) -> Comparison:
-    """The comparison that decides the conjunction: the worst outcome, and of those the largest p."""
+    """The comparison that decides the conjunction: the worst outcome, and of those the least support for the claim."""
     worst = (Outcome.CONTRADICTED, Outcome.TOO_FEW_RUNS, Outcome.PASSED, Outcome.CANNOT_FAIL)
-    return min(comparisons, key=lambda item: (worst.index(item.outcome), 1.0 if math.isnan(item.p) else -item.p))
+    return min(comparisons, key=lambda item: (worst.index(item.outcome), -_doubt(item)))
+
+
+def _doubt(item: Comparison) -> float:
+    """Orders comparisons with the same outcome: the p of the claimed direction, or the depth of a crossover."""
+    value = item.estimate if item.kind is Kind.CROSSOVER else float(item.details.get("one_sided_p", item.p))
+    return -1.0 if math.isnan(value) else value
 
 
 def directional(
@@ -202,7 +208,8 @@ def directional(
     an interval that includes both only shows that there are too few runs.
     """
     outcome = one_sided(gap.low, gap.high, sign, refuted)
-    return from_difference(kind, label, gap, gap.p, outcome, **details)
+    p = gap.p_above(0.0) if sign > 0 else gap.p_below(0.0)
+    return from_difference(kind, label, gap, gap.p, outcome, one_sided_p=p, **details)
 
 
 def one_sided(low: float, high: float, sign: int, refuted: bool = False) -> Outcome:

@@ -60,8 +60,9 @@ def _other_baselines(evidence: Evidence) -> str:
     if not ratios:
         return ""
     return (
-        f" GCN is PyG's with dense features; the paper does not describe its own. Beside faster implementations, "
-        f"CGNN with the authors' solver takes {', '.join(ratios)}."
+        " GCN is PyG's with dense features; the paper does not say which implementation it timed, and its times are "
+        "from a GPU, ours from this machine. Compared with faster implementations, CGNN with the authors' solver takes "
+        f"{', '.join(ratios)}."
     )
 
 
