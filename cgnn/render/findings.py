@@ -125,9 +125,10 @@ class Numbers:
             raise UserError(f"findings: {claim} is {verdict!r} under no protocol; correct the template")
         return "; ".join(found[verdict])
 
-    def estimate(self, claim: str, comparison: str) -> float:
-        """The estimate of one comparison of a claim, by its label."""
-        return self._comparison(claim, comparison)["estimate"]
+    def passed(self, claim: str, kind: str) -> str:
+        """How many comparisons of one kind pass: ``3 of 8``."""
+        found = [item["passed"] for item in self.claims[claim]["comparisons"] if item["kind"] == kind]
+        return f"{sum(found)} of {len(found)}"
 
     def difference(self, claim: str, comparison: str) -> str:
         """A comparison with its interval: ``−0.44 [−0.85, −0.03]``."""
