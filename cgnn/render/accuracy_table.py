@@ -8,7 +8,7 @@ from cgnn.analysis.rows import Protocol, in_order, protocols
 from cgnn.analysis.summary import load_summary
 from cgnn.models import names
 from cgnn.paper.reported import NOT_COMPARABLE, Reported, load_reported
-from cgnn.render.cells import accuracy_cell, count_text, first_record, paper_cell
+from cgnn.render.cells import accuracy_cell, count_text, dash_text, first_record, paper_cell
 from cgnn.render.table import Cell, Row, Table
 
 SOURCES = {"search": "hyperparameters of our search", "published": "published hyperparameters"}
@@ -45,9 +45,9 @@ def accuracy_table(summary: Path, reference: Path, split_kind: str, number: int)
         f"{count_text({int(n) for n in rows['n']})} {'seeds' if fixed else 'random splits'}"
         + (f"; the paper's over {10 if fixed else 15}" if compared else "")
         + f". Bold: the best of its block and column, if it differs significantly from the second best at 5 % "
-        f"({'Welch' if fixed else 'paired by split'})."
+        f"({'Welch' if fixed else 'paired by split'}).{dash_text(table)}"
     )
-    name, title = f"{split_kind}_splits", f"Table {number}, node classification on {split_kind} splits"
+    name, title = f"{split_kind}_splits", f"Node classification on {split_kind} splits (the paper's Table {number})"
     return Table(name, title, caption, "Model", tuple(columns), tuple(table), _notes(rows, datasets))
 
 
@@ -93,12 +93,13 @@ def _notes(rows: pd.DataFrame, datasets: list[str]) -> tuple[str, ...]:
             "for all labels, so no difference is given."
         )
     if set(rows["model"]) & {"gcn_gode", "gat_gode"}:
-        notes.append("The paper quotes its GODE numbers from the GODE paper; ours are from our own runs.")
-    if ((rows["model"] == "gat_gode") & (rows["hyperparameter_source"] == "search")).any():
         notes.append(
-            "GAT-GODE: no code or settings are public. We tried three settings in a pilot, the best of which is in the "
-            "block of published hyperparameters, and a search over learning rate, weight decay, dropout on the input, "
-            "on attention and inside the derivative, activation and width."
+            "The paper quotes its GODE numbers from the GODE paper, which publishes neither code nor settings; ours "
+            "are from our own runs. In the block of published hyperparameters, GCN-GODE has the settings that Poli "
+            "et al. published for a similar model, and GAT-GODE the best of three that we tried; both were chosen "
+            "after pilot runs on the same test nodes. The search covers learning rate, weight decay, activation, "
+            "width, and dropout on the input, inside the derivative and, for GAT-GODE, on attention. A replica on "
+            "Pubmed takes minutes, so only the search of GCN-GODE was run there."
         )
     if {"appnp", "sgc"} & set(rows["model"]):
         notes.append(

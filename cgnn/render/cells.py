@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from cgnn.analysis.claims.base import digits_of
 from cgnn.analysis.statistics import Difference
 from cgnn.paper.reported import Summary
-from cgnn.render.table import NUMBERS, Cell
+from cgnn.render.table import NUMBERS, Cell, Row
 
 
 def number(value: float) -> str:
@@ -37,7 +38,8 @@ def interval_text(gap: Difference) -> str:
     """``−1.7 [−2.6, −0.8]``"""
     if math.isnan(gap.low):
         return signed(gap.estimate)
-    return f"{signed(gap.estimate)} [{signed(gap.low)}, {signed(gap.high)}]"
+    digits = digits_of(gap.low, gap.high)
+    return f"{signed(gap.estimate, digits)} [{signed(gap.low, digits)}, {signed(gap.high, digits)}]"
 
 
 def count_text(counts: set[int]) -> str:
@@ -90,6 +92,12 @@ def paper_cell(paper: Summary | None, missing: str = "") -> Cell:
     if paper is None:
         return Cell("–", missing=missing)
     return Cell(mean_text(paper.mean, paper.std), numbers={"paper": paper.mean, "paper_std": paper.std})
+
+
+def dash_text(rows: Iterable[Row]) -> str:
+    """What a dash means, if a table has one for a model that was not run."""
+    dashes = any(cell.missing == "not run" for row in rows for cell in row.cells.values())
+    return " A dash: not run." if dashes else ""
 
 
 def change_cell(gap: Difference) -> Cell:

@@ -202,17 +202,20 @@ def _cost(results: Path) -> str:
     fastest = min(value for name, value in seconds.items() if name.partition("_")[0] == "gcn")
     beside = []
     if "gcn_ours" in seconds:  # PyG's layers with the encoder of this project
-        beside.append(f"{seconds['cgnn_exact'] / seconds['gcn_ours']:.2f} times PyG's GCN with our sparse encoder")
+        beside.append(
+            f"{seconds['cgnn_exact'] / seconds['gcn_ours']:.2f} times as long as PyG's with our sparse encoder"
+        )
     if fastest < seconds["gcn"]:
-        beside.append(f"{seconds['cgnn_exact'] / fastest:.1f} times our fastest GCN")
+        beside.append(f"{seconds['cgnn_exact'] / fastest:.1f} times as long as our fastest one")
+    faster = f" Compared with faster implementations of GCN, that is {list_words(beside)}." if beside else ""
     dense = " with dense features" if "gcn_pyg_sparse" in seconds else ""
     theirs = load_reported().seconds_per_epoch
     cgnn, gcn = theirs("cgnn"), theirs("gcn")
-    paper = f" (paper: {cgnn / gcn:.0f} times)" if cgnn and gcn else ""
+    paper = f" (paper: {cgnn / gcn:.0f} times, on a GPU)" if cgnn and gcn else ""
     return (
         "CGNN's high cost comes from the solver, not from the model: on Cora, with a general-purpose solver, an epoch "
         f"takes {slow:.0f} times as long as an epoch of PyG's GCN{dense}{paper}; with our exact solver, which exists "
-        f"because the ODE is linear, {fast:.2f} times as long{f' ({list_words(beside)})' if beside else ''}."
+        f"because the ODE is linear, {fast:.2f} times as long.{faster}"
     )
 
 

@@ -29,6 +29,7 @@ def by_protocol(claim: dict[str, Any]) -> dict[str, list[str]]:
         found.setdefault(protocol["verdict"], []).append(label + (INCOMPLETE if partial else ""))
     found = dict(sorted(found.items(), key=lambda item: len(item[1])))
     kind = "readings" if varying == ["reading"] else "protocols"
+    kind = "combinations of protocol and splits" if "split_kind" in varying else kind
     for last in list(found)[-1:]:
         if (count := len(found[last])) > 2 and not any(label.endswith(INCOMPLETE) for label in found[last]):
             found[last] = [f"{'the other' if len(found) > 1 else 'all'} {count} {kind}"]

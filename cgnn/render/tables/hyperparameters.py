@@ -7,6 +7,7 @@ import pandas as pd
 from cgnn.analysis.measured import load_trials
 from cgnn.analysis.rows import in_order, load_rows
 from cgnn.models import names
+from cgnn.paper.hyperparameters import parse_own
 from cgnn.paper.reported import load_reported
 from cgnn.render.cells import count_text
 from cgnn.render.table import Cell, Row, Table
@@ -24,11 +25,14 @@ SHOWN = {
 #: The split kinds that have their own searches; the other rules for random splits use those of the random splits.
 SEARCHED = ("fixed", "random")
 KEYS = ["dataset", "split_kind", "model", "preset"]
+#: The columns of trials.csv that are no hyperparameters.
+TRIAL_COLUMNS = (*KEYS, "trial", "round", "status", "objective", "mean", "replicas")
 
 
 def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
     """One row per search and one per printed setting."""
     rows = load_rows(runs)
+    rows["own"] = rows["own"].fillna("") if "own" in rows.columns else ""
     printed = load_reported(reported)
     searches = _searches(trials)
     found = rows[rows["hyperparameter_source"] == "search"].drop_duplicates(KEYS)
@@ -56,7 +60,39 @@ def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
         "hyperparameters of the random splits."
     )
     columns = (*(SHOWN[name] for name in shown), "validation")
-    return Table("hyperparameters", "Hyperparameters", caption, "Model and splits", columns, tuple(table))
+    notes = (*_own(found[found["split_kind"].isin(SEARCHED)]), *_tried(trials))
+    return Table("hyperparameters", "Hyperparameters", caption, "Model and splits", columns, tuple(table), notes)
+
+
+def _own(found: pd.DataFrame) -> tuple[str, ...]:
+    """The hyperparameters that only one model has."""
+    words = []
+    for _, row in found.iterrows():
+        values = [f"{name.replace('_', ' ')} {value}" for name, value in parse_own(row["own"]).items()]
+        if values:
+            where = f"{names.model(row['model'])} on {names.dataset(row['dataset'])}, {row['split_kind']}"
+            words.append(f"{where}: {', '.join(values)}")
+    return (f"Further values found: {'; '.join(words)}.",) if words else ()
+
+
+def _tried(trials: Path | None) -> tuple[str, ...]:
+    """The smallest and largest value of each hyperparameter that the trials of each model had."""
+    if trials is None:
+        return ()
+    rows = load_trials(trials)
+    found: dict[str, list[str]] = {}  # models by what was tried for them
+    for model in in_order(set(rows["model"]), names.MODELS):
+        part = rows[rows["model"] == model]
+        words = []
+        for name in [*SHOWN, *(column for column in rows.columns if column not in (*SHOWN, *TRIAL_COLUMNS))]:
+            values = part[name].dropna() if name in part.columns else part.iloc[:0]["model"]
+            if len(values) and pd.api.types.is_numeric_dtype(values):
+                label, low, high = SHOWN.get(name, name.replace("_", " ")), float(values.min()), float(values.max())
+                words.append(f"{label} {_format(name, low)} to {_format(name, high)}")
+            elif len(values):
+                words.append(f"{name.replace('_', ' ')} {', '.join(sorted(set(values)))}")
+        found.setdefault("; ".join(words), []).append(names.model(model))
+    return tuple(f"Tried for {' and '.join(models)}: {words}." for words, models in found.items())
 
 
 def _searches(trials: Path | None) -> pd.DataFrame:

@@ -44,7 +44,8 @@ def build(runs: Path) -> Table:
         f"prints for CGNN): test accuracy in percent, mean ± standard deviation over {runs_text(counts)}, and Δ, the "
         "difference from the continuous model with its 95 % interval (paired by split on random splits, Welch on fixed "
         "ones). There are t₁ steps, rounded. APPNP's steps are only run with the gradient through E, because "
-        "without it their encoder learns nothing."
+        "without it their encoder learned nothing in a pilot run. They weigh the neighbours by CGNN's learned α and "
+        "H(0) by 1 − α, where APPNP itself has 0.1."
     )
     title = "Continuous and discrete propagation, like for like"
     return Table("propagation", title, caption, "Propagation", tuple(columns), tuple(table))
