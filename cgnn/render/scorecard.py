@@ -96,12 +96,13 @@ ORION = {
     "regret": "validation error by trial",
     "lpi": "importance of each hyperparameter",
 }
-#: Files next to the page that the page links to, and their content; {name} is the title of a table or figure.
+#: Files next to the page that the page links to, and their content; braces hold names of tables and figures, which
+#: become the titles of those that exist.
 FILES = {
-    "runs.csv": "trainings of Tables 2 and 3 and of “{gcn_residual}”",
+    "runs.csv": "trainings of the paper's Tables 2 and 3 and of {propagation, split_rules, gcn_residual}",
     "summary.csv": "mean and interval of each cell",
-    "sweeps.csv": "trainings of “{accuracy_depth_time}”",
-    "fidelity.csv": "trainings of “{fidelity}”",
+    "sweeps.csv": "trainings of {accuracy_depth_time}",
+    "fidelity.csv": "trainings of {fidelity}",
     "profiles.csv": "time and memory of training steps",
     "bench.json": "benchmark timings of the speed tables",
     "trials.csv": "trials of the hyperparameter searches",
@@ -170,6 +171,7 @@ def write_scorecard(results: Path, reported: Path, out: Path, citation: Path = P
         verdicts=VERDICTS,
         by_protocol=by_protocol,
         one_line=one_line,
+        link_text=_link_text,
         complete=all(OF_PAPER[kind] <= set(content[kind]) for kind in OF_PAPER),
         left_out=list_words(_left_out(runs, load_reported(reported))),
         seen_in=_seen_in(content, set(files)),
@@ -259,7 +261,17 @@ def _left_out(runs: pd.DataFrame | None, reported: Reported) -> list[str]:
 
 
 def _with_titles(text: str, titles: dict[str, str]) -> str:
-    return re.sub(r"{(\w+)}", lambda name: titles.get(name[1], name[1].replace("_", " ")), text)
+    def quoted(found: re.Match[str]) -> str:
+        names = found[1].split(", ")
+        return list_words([f"“{titles[name]}”" for name in names if name in titles] or ["variants"])
+
+    return re.sub(r"{([\w, ]+)}", quoted, text)
+
+
+def _link_text(title: str) -> str:
+    """A title without its second half and without the number of a table, which is the paper's and not our PDF's."""
+    words = re.sub(r"^([Tt]he paper's )?Table \d+( of the paper)?[,:] | \([^()]*Table \d+[^()]*\)", "", title)
+    return (words[:1].upper() + words[1:]).split(",")[0]
 
 
 def _seen_in(content: dict[str, Any], files: set[str]) -> dict[str, dict[str, list[str]]]:

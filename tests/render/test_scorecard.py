@@ -15,7 +15,7 @@ from scorecard_tree import write_scorecard
 from cgnn.analysis.claims.base import Verdict
 from cgnn.paper.reported import load_reported
 from cgnn.render.protocols import by_protocol
-from cgnn.render.scorecard import VERDICTS, _left_out, smaller_svg, winner_of
+from cgnn.render.scorecard import VERDICTS, _left_out, _link_text, _with_titles, smaller_svg, winner_of
 
 
 def test_the_page_is_one_file_that_loads_no_other(page):
@@ -154,6 +154,38 @@ def test_files_are_described_by_titles_of_the_page(page):
     titles = re.findall("“(.+?)”", files)
     assert len(titles) == 3
     assert all(f"<summary>{title}</summary>" in text or f"<b>{title}.</b>" in text for title in titles)
+
+
+def test_only_existing_tables_describe_a_file():
+    titles = {"a": "Table A", "b": "Table B"}
+    assert _with_titles("trainings of {a, missing, b}", titles) == "trainings of “Table A” and “Table B”"
+    assert _with_titles("trainings of {missing}", titles) == "trainings of variants"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Table 2, node classification on fixed splits",
+        "The paper's Table 2: node classification on fixed splits",
+        "Node classification on fixed splits (the paper's Table 2)",
+        "Node classification on fixed splits, in percent",
+    ],
+)
+def test_links_to_tables_have_no_number_of_the_paper(title):
+    assert _link_text(title) == "Node classification on fixed splits"
+
+
+def test_the_page_defines_switches_and_protocols_as_the_documentation_does(page):
+    readme = " ".join((synthetic.REPORTED.parents[1] / "README.md").read_text(encoding="utf-8").split())
+    switch = "one point on which the paper and its released code differ, or which both leave open"
+    assert switch in readme and switch.capitalize() in page.read_text()
+    combination = "each combination of preset, source of hyperparameters and kind of splits is judged on its own"
+    assert combination in part_of(page, "claims", "</section>")
+
+
+def test_a_link_to_the_readme_is_not_called_a_repository(page):
+    label = re.search(r'<a href="([^"]+)">(README|Repository)</a>', page.read_text())
+    assert label[2] == ("README" if label[1].endswith("README.md") else "Repository")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The page in a headless Chromium: no errors and no requests; links, filters, dialogs and the keyboard work."""
 
+import io
 import json
 import re
 import shutil
@@ -377,6 +378,54 @@ def test_row_labels_stay_in_view_and_accuracies_on_one_line_on_a_phone(browser):
         )
     assert moved[0] > 50 and abs(moved[1]) < 20
     assert heights == [1]
+
+
+def test_a_shade_marks_the_edge_of_a_table_that_scrolls_further(browser):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    script = """
+        const scroll = document.querySelector("#table-fixed_splits .scroll");
+        document.querySelector("#table-fixed_splits").open = true;
+        scroll.scrollIntoView({block: "center", behavior: "instant"});
+        scroll.scrollLeft = arguments[0];
+        """
+
+    def edge(position):
+        """The distinct colours of a row of pixels at the right edge, in the space above the name of a group."""
+        browser.execute_script(script, position)
+        line = browser.find_element("css selector", "#table-fixed_splits tr.group")
+        shown = browser.find_element("css selector", "#table-fixed_splits .scroll")
+        box, frame = line.rect, shown.rect
+        pixels = image.open(io.BytesIO(shown.screenshot_as_png)).convert("RGB")
+        row = round(box["y"] - frame["y"]) + 5
+        return {pixels.getpixel((x, row)) for x in range(pixels.width - 12, pixels.width - 2)}
+
+    with window(browser, 390):
+        assert len(edge(0)) > 3
+        assert len(edge(9999)) == 1
+        browser.execute_script(script, 0)
+
+
+def test_a_narrow_window_says_that_figures_can_be_enlarged(browser):
+    script = "return getComputedStyle(document.querySelector('.picture'), '::after').content"
+    with window(browser, 390):
+        assert browser.execute_script(script) == '"tap or click to enlarge"'
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_names_of_axes_do_not_touch(browser, width):
+    with window(browser, width):
+        overlaps, lines = browser.execute_script(
+            """
+            document.querySelector("#search-name").dispatchEvent(new Event("change"));
+            const names = [...document.querySelectorAll("#search-parallel text:not(.tick)")];
+            const boxes = names.map((name) => name.getBBox());
+            const touch = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width && Math.abs(a.y - b.y) < a.height - 1;
+            const found = boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => touch(a, b)));
+            return [found.length, new Set(names.map((name) => name.getAttribute("y"))).size];
+            """
+        )
+    assert overlaps == 0
+    assert lines == 1 or width < 1280
 
 
 def test_heading_and_navigation_start_at_the_same_place_and_the_button_is_round(browser):

@@ -186,7 +186,7 @@
     const place = (value) => from + (to - from) * (wide > 0 ? (bend(value) - low) / wide : .5);
     const ticks = [];
     if (log) {
-      const steps = wide > 2.5 ? [1] : wide > 1.5 ? [1, 3] : wide > .5 ? [1, 2, 3, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8];
+      const steps = wide > 2.5 ? [1] : wide > 1.5 ? [1, 3] : wide > .5 ? [1, 2, 3, 5, 7] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8];
       for (let power = Math.floor(low) - 1; power <= Math.ceil(high); power += 1)
         for (const step of steps) ticks.push(+(step * 10 ** power).toPrecision(3));
     } else if (wide > 0) {
@@ -221,7 +221,7 @@
     current = row;
     for (const mark of all("#search .on")) mark.classList.remove("on");
     for (const mark of all(`#search [data-trial="${row[column("trial")]}"]`)) mark.classList.add("on");
-    const settings = parametersOf(chosenRows()).map((name) => `${label(name)} ${number(row[column(name)])}`).join(", ");
+    const settings = parametersOf(chosenRows()).map((name) => `${label(name)} ${number(row[column(name)]).replace("-", "−")}`).join(", ");
     find("#search-trial").textContent = `Trial ${row[column("trial")]}${isWinner(row) ? " (winner)" : ""}: ${found(row)}; ${settings}`;
   };
   find("#search-scatter").addEventListener("keydown", (event) => {
@@ -247,7 +247,8 @@
       make("line", { x1: left, x2: left, y1: 8, y2: bottom, class: "axis" }));
     for (const tick of y.ticks) svg.append(make("line", { x1: left, x2: width - 6, y1: y.place(tick), y2: y.place(tick), class: "grid" }),
       make("text", { x: left - 6, y: y.place(tick) + 4, "text-anchor": "end" }, tickText(tick)));
-    const apart = x.ticks.filter((tick, k) => !k || x.place(tick) - x.place(x.ticks[k - 1]) > 38);  // labels that do not touch
+    const apart = x.ticks.reduce((kept, tick) =>  // labels that do not touch
+      !kept.length || x.place(tick) - x.place(kept.at(-1)) > 38 ? [...kept, tick] : kept, []);
     for (const tick of apart) svg.append(make("line", { x1: x.place(tick), x2: x.place(tick), y1: bottom, y2: bottom + 5, class: "axis" }),
       make("text", { x: x.place(tick), y: bottom + 19, "text-anchor": "middle" }, tickText(tick)));
     svg.append(make("text", { x: (left + width) / 2, y: height - 8, "text-anchor": "middle" }, label(name) + (x.log ? " (log axis)" : "")),
@@ -265,15 +266,25 @@
       const points = names.map((name, i) => `${place(i).toFixed(1)},${axes[i].place(row[column(name)]).toFixed(1)}`);
       svg.append(mark(make("path", { d: `M${points.join("L")}` }), row));
     }
-    names.forEach((name, i) => {
-      const low = height - (width < 125 * names.length && i % 2 ? 8 : 26);  // two lines of names where they would touch
+    const texts = names.map((name, i) => {
       svg.append(make("line", { x1: place(i), x2: place(i), y1: 30, y2: height - 62, class: "axis" }));
       const end = i === names.length - 1;
       const edge = i && !end ? { x: place(i), "text-anchor": "middle" } : { x: i ? width - 6 : 6, "text-anchor": i ? "end" : "start" };
-      svg.append(make("text", { ...edge, y: low }, (name === "objective" ? "validation" : label(name)) + (axes[i].log && width >= 420 ? " (log)" : "")));
-      for (const tick of axes[i].ticks) svg.append(make("text", { x: place(i) + 4, y: axes[i].place(tick) + 4, class: "tick" }, tickText(tick)));
+      for (const tick of axes[i].ticks) svg.append(make("text", { x: place(i) + 5, y: axes[i].place(tick) + 4, class: "tick" }, tickText(tick)));
+      const text = make("text", edge, (name === "objective" ? "validation" : label(name)) + (axes[i].log && width >= 420 ? " (log)" : ""));
+      svg.append(text);
+      return text;
     });
     find("#search-parallel").replaceChildren(svg);
+    // Each name is on the first of up to three lines where it does not touch the name before it.
+    const ends = [];
+    const lines = texts.map((text) => {
+      const { x, width: length } = text.getBBox(), free = [0, 1, 2].findIndex((line) => x > (ends[line] ?? -1) + 6);
+      const line = free < 0 ? 2 : free;
+      ends[line] = x + length;
+      return line;
+    });
+    texts.forEach((text, i) => text.setAttribute("y", height - 22 - 6 * ends.length + 17 * lines[i]));
   };
   const draw = () => {
     find("#search-shown").textContent = `${share.value} %`;
