@@ -90,8 +90,8 @@ def _finding(near: dict[str, float]) -> str:
     sentence = f"{shares} end within {NEAR} of α = {MIDDLE}"
     if min(near.values()) > MIDDLE:
         sentence += (
-            ": the code learns α = σ(θ), weight decay pulls θ towards 0, and only few nodes, mostly those with many "
-            "neighbours, receive a gradient large enough to counteract it"
+            ": the code learns α = σ(θ), weight decay pulls θ towards 0, and only few nodes, more often those with "
+            "many neighbours, receive a gradient large enough to counteract it"
         )
     return sentence + "."
 
