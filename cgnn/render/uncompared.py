@@ -48,7 +48,7 @@ def _accuracies_on(rows: pd.DataFrame) -> str:
     groups = {model: cell(rows, model=model) for model in in_order(set(rows["model"]), names.MODELS)}
     means = {model: sample(group).mean for model, group in groups.items()}
     text = "mean test accuracy is " + list_words(
-        [f"{number(mean)} % with {names.model(model)}" for model, mean in means.items()]
+        [f"{number(mean)}\N{NO-BREAK SPACE}% with {names.model(model)}" for model, mean in means.items()]
     )
     gaps = {
         model: compare(groups["cgnn"], group)
