@@ -168,19 +168,20 @@ def _peaks(rows: pd.DataFrame, dataset: str) -> str:
 
 
 def _fewer_points(rows: pd.DataFrame) -> str:
-    """Which solvers were measured at fewer ending times than others, and how long the slowest epoch takes."""
+    """Which solvers were measured at fewer ending times than others, and how long an epoch of the slowest takes."""
     timed = rows[~rows["method"].isin(LAYERED)]
     values = {str(method): sorted(set(part["value"])) for method, part in timed.groupby("method")}
     most = max(map(len, values.values()), default=0)
     words = [
-        f"only t₁ = {list_words([f'{value:g}' for value in values[method]])} with “{names.method(method)}”"
+        f"“{names.method(method)}” only at t₁ = {list_words([f'{value:g}' for value in values[method]])}"
         for method in in_order(values, names.METHODS)
         if len(values[method]) < most
     ]
     if not words:
         return ""
     slowest = short(float(timed["seconds_per_epoch"].max()))
-    return f" Epochs take up to {slowest} s, so fewer points were measured: {', and '.join(words)}."
+    text = ", and ".join(words).replace(" only", " was measured only", 1)
+    return f" {text}; an epoch takes up to {slowest} s with the slowest solver."
 
 
 def _against_exact(rows: pd.DataFrame, datasets: list[str], method: str) -> str:
