@@ -66,6 +66,7 @@ TABLES = dict(
     )
 )
 
+#: A figure without data is written as well and left out in the same way.
 FIGURES = dict(
     (
         _figure("architecture", "Figure 1: architecture"),

@@ -15,7 +15,10 @@ from cgnn.render.style import INK, look
 
 #: One marker per protocol, in the order in which they are shown.
 MARKERS = ("o", "D", "s", "^")
-DODGE = 0.22
+#: Heights in units of the distance between two markers of a line: the space between lines, a dataset's heading, and the
+#: space above the heading.
+SPACE, HEADING, ABOVE_HEADING = 1.4, 2.2, 0.6
+UNIT = 0.068  # inches in forest.py, so that markers of 3.6 points do not touch
 EQUATIONS = {"paper": "printed"}  # what the preset `paper` follows
 
 
@@ -26,6 +29,11 @@ class Line:
     dataset: str
     model: str
     cells: tuple[tuple[Protocol, pd.Series], ...]
+    room: int  # for this number of markers; more than the cells if another panel shows more of them
+
+    @property
+    def height(self) -> float:
+        return self.room + SPACE
 
 
 def compared(summary: pd.DataFrame) -> pd.DataFrame:
@@ -40,8 +48,14 @@ def lines_of(rows: pd.DataFrame, shown: Sequence[Protocol]) -> list[Line]:
             part = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
             cells = tuple((protocol, protocol.of(part).iloc[0]) for protocol in shown if len(protocol.of(part)))
             if cells:
-                found.append(Line(dataset, model, cells))
+                found.append(Line(dataset, model, cells, len(cells)))
     return found
+
+
+def total_height(lines: Sequence[Line]) -> float:
+    """The height of all lines and headings, in the units of ``SPACE``."""
+    datasets = len({line.dataset for line in lines})
+    return sum(line.height for line in lines) + datasets * HEADING + max(datasets - 1, 0) * ABOVE_HEADING
 
 
 def draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Protocol], low_edge: float, high_edge: float) -> None:
@@ -51,26 +65,26 @@ def draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Protocol], low
     for line in lines:
         if line.dataset != dataset:
             dataset = line.dataset
-            height -= 0.5 if heights else 0.0
+            height -= ABOVE_HEADING if heights else 0.0
             axes.annotate(
                 names.dataset(dataset),
-                (0, height),
+                (0, height - HEADING / 2),
                 (4, 0),
                 xycoords=("axes fraction", "data"),
                 textcoords="offset points",
                 va="center",
                 weight="bold",
             )
-            height -= 1.0
-        heights.append(height)
-        height -= 1.0
+            height -= HEADING
+        heights.append(height - line.height / 2)
+        height -= line.height
     axes.axvline(0, color=INK, linewidth=0.8)
     for y, line in zip(heights, lines, strict=True):
         color = look(line.model).color
         beyond: dict[float, list[str]] = {}  # by the edge they are drawn at
         for i, (protocol, cell) in enumerate(line.cells):
             rank = shown.index(protocol)
-            place = y + DODGE * ((len(line.cells) - 1) / 2 - i)
+            place = y + (len(line.cells) - 1) / 2 - i
             estimate, low, high = (float(cell[name]) for name in ("difference", "difference_low", "difference_high"))
             face, marker, at = color if rank == 0 else "none", MARKERS[rank % len(MARKERS)], estimate
             if not low_edge <= estimate <= high_edge:
@@ -85,7 +99,7 @@ def draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Protocol], low
     axes.set_yticks(heights, [names.model(line.model) for line in lines])
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
-    axes.set_ylim(height + 0.3, 0.7)
+    axes.set_ylim(height, 0.0)
     margin = 0.03 * (high_edge - low_edge)
     axes.set_xlim(low_edge - margin, high_edge + margin)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))

@@ -9,18 +9,24 @@ import pandas as pd
 from cgnn.analysis.account import cost, provenance, read
 from cgnn.analysis.claims.base import claim_count, count_verdicts
 from cgnn.analysis.rows import Protocol, choose_protocol, in_order, load_rows
+from cgnn.datasets.splits import PER_CLASS, SplitSizes
 from cgnn.errors import UserError
 from cgnn.models import names
+from cgnn.models.records import RECORDS
 from cgnn.paper.fidelity import PRESETS
 from cgnn.paper.reported import Reported
 from cgnn.render.blocks import blocks_of
-from cgnn.render.budget import preview_text
+from cgnn.render.budget import preview_text, smaller
 from cgnn.render.findings import render_findings
 from cgnn.render.headline import headline
 from cgnn.render.plots import list_words
 from cgnn.render.products import load_claims, load_figures, load_tables
 from cgnn.render.protocols import one_line
 from cgnn.render.readings import readings
+from cgnn.render.uncompared import accuracies, comparable, why_not_compared
+
+#: Datasets with the fixed split of Planetoid, which the paper uses as well.
+PLANETOID = ("cora", "citeseer", "pubmed")
 
 
 def paper_data(results: Path, reported: Reported) -> dict[str, Any]:
@@ -30,9 +36,14 @@ def paper_data(results: Path, reported: Reported) -> dict[str, Any]:
     protocol = choose_protocol(rows) if rows is not None and len(rows) else None
     tables, claims = load_tables(results), load_claims(results)
     preview = None if rows is None else preview_text(rows)
+    datasets = set() if rows is None else set(rows["dataset"])
+    compared = rows is None or comparable(datasets)
     return {
         "paper": reported.raw["paper"],
         "preview": preview,
+        "smaller": "" if rows is None else smaller(rows),
+        "uncompared": "" if compared else why_not_compared(datasets),
+        "accuracies": "" if compared or rows is None else accuracies(rows),
         "headline": [sentence.text for sentence in headline(results)],
         "tables": tables,
         "readings": readings(tables),
@@ -44,7 +55,7 @@ def paper_data(results: Path, reported: Reported) -> dict[str, Any]:
         "protocol": _protocol(results, rows, protocol),
         "switches": _switches(),
         "cost": [_worded(stage) for stage in cost(results)],
-        "provenance": provenance(results),
+        "provenance": _provenance(results),
     }
 
 
@@ -74,6 +85,8 @@ def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | Non
         "splits": 0,
         "epochs": "",
         "datasets": [],
+        "planetoid": False,
+        "own_split": "",
         "trials": 0,
         "searches": 0,
     }
@@ -86,6 +99,8 @@ def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | Non
             "epochs": _epochs(rows),
             "sweep_epochs": _epochs(sweeps),
             "datasets": [names.dataset(name) for name in in_order(set(rows["dataset"]), names.DATASETS)],
+            "planetoid": bool(set(fixed["dataset"]) & set(PLANETOID)),
+            "own_split": _own_split(set(fixed["dataset"])),
         }
     if trials is not None and len(trials):
         sizes = trials.groupby(["dataset", "split_kind", "model", "preset"]).size()
@@ -93,11 +108,32 @@ def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | Non
     return counts | {"preset": protocol.preset if protocol else "", "source": protocol.source if protocol else ""}
 
 
+def _own_split(datasets: set[str]) -> str:
+    """How our fixed split of NELL was drawn."""
+    ours = [names.dataset(name) for name in in_order(datasets & set(PER_CLASS), names.DATASETS)]
+    if not ours:
+        return ""
+    (per_class,) = set(PER_CLASS.values())
+    return (
+        f"The paper did not publish its split of NELL, so the fixed split of {list_words(ours)} is ours, drawn once: "
+        f"{per_class} training node per class that has labels, {SplitSizes.validation:g} validation nodes and "
+        f"{SplitSizes.test:,g} test nodes."
+    )
+
+
 def _epochs(rows: pd.DataFrame | None) -> str:
     """``400``, or every number of epochs that occurs."""
     if rows is None or "epochs" not in rows:
         return ""
     return ", ".join(f"{value:g}" for value in sorted(rows["epochs"].dropna().unique()))
+
+
+def _provenance(results: Path) -> dict[str, Any]:
+    """Versions, devices, code and data; the code names a solver only for models that solve the ODE with one."""
+    found = provenance(results)
+    solved = {record.label for record in RECORDS.values() if "solver" in record.switches}
+    code = [entry | {"solver": entry["solver"] if entry["model"] in solved else ""} for entry in found["code"]]
+    return found | {"code": [entry for i, entry in enumerate(code) if entry not in code[:i]]}
 
 
 def _switches() -> list[dict[str, str]]:

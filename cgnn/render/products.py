@@ -16,13 +16,13 @@ def load_tables(results: Path) -> dict[str, dict[str, Any]]:
 
 
 def load_figures(results: Path) -> dict[str, dict[str, Any]]:
-    """Title, caption and alternative text of the figures of the run."""
+    """Title, caption and alternative text of the figures of the run that show data."""
     found = {}
     for name in FIGURES:
         words, picture = results / "figures" / f"{name}.json", results / "figures" / f"{name}.svg"
         if words.is_file() and picture.is_file():
             found[name] = _json(words)
-    return found
+    return {name: content for name, content in found.items() if not content.get("empty", False)}
 
 
 def load_claims(results: Path) -> dict[str, Any] | None:

@@ -82,12 +82,16 @@ RC: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with its title, caption and alternative text."""
+    """A figure with its title, caption and alternative text.
+
+    An ``empty`` figure has no data; it is written, but the PDF and the page leave it out.
+    """
 
     figure: Figure
     title: str
     caption: str
     alt: str
+    empty: bool = False
 
 
 @contextmanager
@@ -109,6 +113,12 @@ def look(name: str, position: int = 0) -> Look:
     return LOOKS.get(name, FALLBACK[position % len(FALLBACK)])
 
 
+def blend(color: str, share: float, with_color: str = "#FFFFFF") -> str:
+    """A ``share`` of ``color`` blended with another colour, both as ``#RRGGBB``."""
+    channels = zip(*([int(text[i : i + 2], 16) for i in (1, 3, 5)] for text in (color, with_color)), strict=True)
+    return "#" + "".join(f"{round(other + share * (own - other)):02X}" for own, other in channels)
+
+
 def write_figure(drawing: Drawing, stem: Path | str) -> list[Path]:
     """Write PDF, SVG and PNG without dates or versions, and the caption as JSON."""
     metadata: dict[str, dict[str, str | None]] = {
@@ -123,6 +133,6 @@ def write_figure(drawing: Drawing, stem: Path | str) -> list[Path]:
             drawing.figure.savefig(temporary, metadata=content, transparent=suffix == "svg")
         paths.append(path)
     path = Path(f"{stem}.json")
-    words = {"title": drawing.title, "caption": drawing.caption, "alt": drawing.alt}
+    words = {"title": drawing.title, "caption": drawing.caption, "alt": drawing.alt, "empty": drawing.empty}
     write_text(path, json.dumps(words, ensure_ascii=False, indent=1) + "\n")
     return [*paths, path]

@@ -3,6 +3,7 @@
 import json
 import shutil
 from importlib import import_module
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import matplotlib.text
@@ -27,6 +28,7 @@ from cgnn.render.figures import (
     speed_accuracy,
 )
 from cgnn.render.plots import RECORDED, _apart, label_ends
+from cgnn.render.products import load_figures
 from cgnn.render.style import PAGE, look, use_style, write_figure
 from cgnn.results.recorded import write_recorded
 
@@ -132,6 +134,23 @@ def test_a_figure_can_be_drawn_from_an_empty_sweep(tmp_path):
     assert main(["figure", "accuracy_depth_time", *options]) in (0, None)
 
 
+def test_a_figure_without_data_is_written_but_left_out_of_the_pdf_and_the_page(results, tmp_path):
+    """A tree with only a dataset that the paper has no numbers for, and without profiles of it."""
+    summary = pd.read_csv(results / "summary.csv").assign(difference=float("nan"))
+    summary.to_csv(tmp_path / "summary.csv", index=False)
+    synthetic.sweeps().iloc[:0].to_csv(tmp_path / "sweeps.csv", index=False)
+    synthetic.profiles().iloc[:0].to_csv(tmp_path / "profiles.csv", index=False)
+    shutil.copy(results / "runs.csv", tmp_path / "runs.csv")
+    names = ("architecture", "forest", "forest_compact", "accuracy_depth_time", "memory_depth_time", "speed_accuracy")
+    for name in names:
+        assert main(["figure", name, "--results", str(tmp_path), "--out", str(tmp_path / "figures" / name)]) in (
+            0,
+            None,
+        )
+        assert (tmp_path / "figures" / f"{name}.svg").is_file()
+    assert set(load_figures(tmp_path)) == {"architecture"}
+
+
 def test_a_figure_shows_times_of_either_the_profiles_or_the_benchmark(results, tmp_path):
     runs, profiles, bench = results / "runs.csv", results / "profiles.csv", results / "bench.json"
     with use_style():
@@ -139,6 +158,18 @@ def test_a_figure_shows_times_of_either_the_profiles_or_the_benchmark(results, t
         benched = speed_accuracy.draw(runs, profiles, bench)
     assert "from the profiles" in profiled.caption and "CGNN, released recipe" not in _texts(profiled)
     assert "from the benchmark" in benched.caption and "CGNN, released recipe" in _texts(benched)
+
+
+def test_the_markers_of_the_forest_do_not_touch(results):
+    with use_style():
+        figure = forest.draw(results / "summary.csv").figure
+        figure.canvas.draw()
+        for axes in figure.axes:
+            dots = [line for line in axes.lines if len(line.get_xdata()) == 1]
+            heights = sorted(axes.transData.transform((0, line.get_ydata()[0]))[1] for line in dots)
+            assert len(heights) > 5
+            gap = min(b - a for a, b in pairwise(heights)) * 72 / figure.dpi
+            assert gap > max(line.get_markersize() for line in dots)
 
 
 def _texts(drawing):
@@ -192,6 +223,39 @@ def test_the_memory_caption_separates_the_adjoint_method_with_and_without_augmen
     )
     assert f"{ratio}." in captions[0]
     assert f"{ratio}, and without augmentation 2 times (Cora)." in captions[1]
+
+
+def test_the_memory_figure_distinguishes_the_solvers_of_cgnn_by_shade(results):
+    with use_style():
+        figure = memory_depth_time.draw(results / "profiles.csv").figure
+    right = figure.axes[1]
+    lines = [line for line in right.lines if line.get_linestyle() != "None" and line.get_marker() not in ("x", "")]
+    assert len(lines) > 2 and len({line.get_color() for line in lines}) == len(lines)
+
+
+def test_profiles_at_a_single_depth_have_their_own_caption_and_no_inset(tmp_path):
+    profiles = synthetic.profiles(("cora",))
+    profiles = profiles[profiles["method"].isin(["gcn", "gat", "cgnn_exact"]) & profiles["value"].isin([2, 12])]
+    profiles = profiles[(profiles["axis"] == "t1") == (profiles["value"] == 12)].assign(peak_bytes=2 * 2**20)
+    profiles.to_csv(tmp_path / "profiles.csv", index=False)
+    with use_style():
+        drawing = memory_depth_time.draw(tmp_path / "profiles.csv")
+    expected = (
+        "On Cora, one training step needs 2 MiB with “GCN” and 2 MiB with “GAT” (2 layers), and 2 MiB with "
+        "“CGNN, exact” (t₁ = 12)."
+    )
+    assert drawing.caption.startswith(expected) and "slowest solver" not in drawing.caption
+    assert "without GAT" not in _texts(drawing)
+
+
+def test_the_memory_caption_names_methods_with_fewer_points(tmp_path):
+    profiles = synthetic.profiles(("cora",))
+    last = profiles["value"][profiles["method"] == "cgnn_exact"].max()
+    kept = profiles[(profiles["method"] != "cgnn_exact") | (profiles["value"] == last)]
+    kept.to_csv(tmp_path / "profiles.csv", index=False)
+    with use_style():
+        caption = memory_depth_time.draw(tmp_path / "profiles.csv").caption
+    assert f" “CGNN, exact” was measured only at t₁ = {last:g}; an epoch takes up to " in caption
 
 
 def test_the_speed_caption_states_threads_and_explains_the_baselines(results, tmp_path):

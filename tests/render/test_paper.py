@@ -13,6 +13,8 @@ from cgnn.paper.reported import load_reported
 from cgnn.render.blocks import blocks_of
 from cgnn.render.budget import preview_text
 from cgnn.render.headline import headline
+from cgnn.render.paper_data import paper_data
+from cgnn.render.uncompared import accuracies, comparable, why_not_compared
 
 SOURCE = synthetic.ROOT / "paper" / "paper.typ"
 
@@ -58,6 +60,8 @@ def test_a_small_budget_is_a_preview_without_findings(tmp_path):
     assert compile_paper(tmp_path, tmp_path / "paper.pdf", "--data", str(tmp_path / "data.json")) in (0, None)
     data = json.loads((tmp_path / "data.json").read_text())
     assert data["preview"] == "preview: 4 seeds, 4 random splits" and data["findings"] == []
+    assert data["smaller"] == "4 seeds instead of 10 and 4 random splits instead of 15"
+    assert data["uncompared"] == data["accuracies"] == "" and data["protocol"]["planetoid"]
 
 
 def test_the_budget_of_the_paper_is_not_a_preview():
@@ -66,6 +70,44 @@ def test_the_budget_of_the_paper_is_not_a_preview():
     assert preview_text(whole[whole["split_kind"] == "fixed"]) is None  # nothing is reported about what was not run
     small = whole[whole["replica"] < 3].assign(epochs=40)
     assert preview_text(small) == "preview: 40 epochs, 3 seeds, 3 random splits"
+
+
+def test_results_that_cannot_be_compared_with_the_paper_say_so_and_have_their_own_summary(tmp_path):
+    means = {"gcn": 40.0, "cgnn_discrete": 50.0, "cgnn": 45.0, "cgnn_weight": 45.1}
+    parts = [
+        synthetic.rows("nell_partial", model, synthetic.exact_sample(mean, 1.0, 5, seed))
+        for seed, (model, mean) in enumerate(means.items())
+    ]
+    pd.concat(parts, ignore_index=True).to_csv(tmp_path / "runs.csv", index=False)
+    assert compile_paper(tmp_path, tmp_path / "paper.pdf", "--data", str(tmp_path / "data.json")) in (0, None)
+    data = json.loads((tmp_path / "data.json").read_text())
+    assert data["uncompared"].startswith("NELL (partial labels) has only some of the labels of NELL, so")
+    assert data["accuracies"].replace("\N{NO-BREAK SPACE}", " ") == (
+        "On the fixed split of NELL (partial labels), mean test accuracy is 40.0 % with GCN, 50.0 % with CGNN "
+        "discrete, 45.0 % with CGNN and 45.1 % with CGNN with weight; CGNN is significantly more accurate than GCN and "
+        "less accurate than CGNN discrete."
+    )
+    assert not data["protocol"]["planetoid"]
+    assert "1 training node per class that has labels, 500 validation nodes and 1,000" in data["protocol"]["own_split"]
+
+
+def test_a_graph_of_your_own_is_not_compared_either():
+    assert not comparable({"mine"}) and comparable({"mine", "cora"}) and not comparable({"nell_partial"})
+    assert why_not_compared({"mine"}) == "The paper has no results on these datasets"
+    rows = synthetic.rows("mine", "gcn", [70.0, 71.0])
+    assert accuracies(rows) == "On the fixed split of mine, mean test accuracy is 70.5\N{NO-BREAK SPACE}% with GCN."
+
+
+def test_fingerprints_name_a_solver_only_for_models_that_have_one(tmp_path):
+    parts = [synthetic.rows("cora", model, [80.0, 81.0]) for model in ("gcn", "cgnn_discrete", "cgnn", "cgnn_no_h0")]
+    pd.concat(parts, ignore_index=True).to_csv(tmp_path / "runs.csv", index=False)
+    code = paper_data(tmp_path, load_reported(synthetic.REPORTED))["provenance"]["code"]
+    assert {entry["model"]: entry["solver"] for entry in code} == {
+        "GCN": "",
+        "CGNN discrete": "",
+        "CGNN": "exact",
+        "CGNN w/o H(0)": "exact",
+    }
 
 
 def test_the_wording_of_the_headline_follows_the_numbers(tmp_path):

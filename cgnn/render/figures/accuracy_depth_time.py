@@ -51,7 +51,7 @@ def draw(sweeps: Path) -> Drawing:
         f"bands are 95 % intervals.{_legend(rows)}"
     )
     alt = "Test accuracy over layers and over ending time: one row of panels per dataset, one line per model."
-    return Drawing(figure, "Accuracy against depth or time", caption, alt)
+    return Drawing(figure, "Accuracy against depth or time", caption, alt, empty=not datasets)
 
 
 def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:

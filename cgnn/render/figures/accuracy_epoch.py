@@ -59,7 +59,7 @@ def draw(recorded: Path) -> Drawing:
         f"epochs, where accuracy rises from chance level. All models are {RECORDED}."
     )
     alt = "Line chart of test accuracy over epochs with the selected epochs marked."
-    return Drawing(figure, "Accuracy by epoch", caption, alt)
+    return Drawing(figure, "Accuracy by epoch", caption, alt, empty=not datasets)
 
 
 def by_epoch(recorded: Recorded, curve: np.ndarray) -> pd.DataFrame:

@@ -58,7 +58,7 @@ def draw(recorded: Path) -> Drawing:
         f"median, central 50 % and central 90 % of the nodes by degree. CGNN is {RECORDED}."
     )
     alt = "Histogram of the learned α with a peak at one half, and quantiles of α over node degree."
-    return Drawing(figure, "Learned α over node degree", caption, alt)
+    return Drawing(figure, "Learned α over node degree", caption, alt, empty=not datasets)
 
 
 def limits(value: np.ndarray) -> tuple[float, float]:

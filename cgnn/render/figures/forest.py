@@ -7,7 +7,18 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from cgnn.analysis.summary import load_summary
-from cgnn.render.forest import EQUATIONS, MARKERS, compared, draw_lines, edges, lines_of, main_protocols, protocol_words
+from cgnn.render.forest import (
+    EQUATIONS,
+    MARKERS,
+    UNIT,
+    compared,
+    draw_lines,
+    edges,
+    lines_of,
+    main_protocols,
+    protocol_words,
+    total_height,
+)
 from cgnn.render.plots import list_words, panels, say_empty
 from cgnn.render.style import INK, Drawing
 
@@ -19,12 +30,23 @@ def draw(summary: Path) -> Drawing:
     rows = compared(load_summary(summary))
     shown = main_protocols(rows)
     kinds = [kind for kind in ("fixed", "random") if (rows["split_kind"] == kind).any()]
-    every = lines_of(rows, shown)
-    figure, grid = panels(1, len(kinds), 0.21 * max(len(every), 8) + 0.9)
+    by_kind = {
+        kind: {(line.dataset, line.model): line for line in lines_of(rows[rows["split_kind"] == kind], shown)}
+        for kind in kinds
+    }
+    # The same lines in both panels, so that a model is at one height and is named once.
+    every = [
+        replace(line, cells=(), room=max(found[key].room for found in by_kind.values() if key in found))
+        for line in lines_of(rows, shown)
+        for key in [(line.dataset, line.model)]
+    ]
+    figure, grid = panels(1, len(kinds), UNIT * total_height(every) + 0.9)
     for column, (axes, kind) in enumerate(zip(grid[0], kinds, strict=False)):
-        found = {(line.dataset, line.model): line for line in lines_of(rows[rows["split_kind"] == kind], shown)}
-        # The same lines in both panels, so that a model is at one height and is named once.
-        lines = [found.get((line.dataset, line.model), replace(line, cells=())) for line in every]
+        found = by_kind[kind]
+        lines = [
+            replace(line, cells=found[key].cells) if (key := (line.dataset, line.model)) in found else line
+            for line in every
+        ]
         draw_lines(axes, lines, shown, *edges(rows, REACH))
         axes.set_title(f"{kind} splits")
         if column:
@@ -42,7 +64,7 @@ def draw(summary: Path) -> Drawing:
         f"mean, deviation and number of runs).{_cut(rows)}"
     )
     alt = "Forest plot: one line per model and dataset with the difference from the paper and its interval."
-    return Drawing(figure, "Every cell against the paper", caption, alt)
+    return Drawing(figure, "Every cell against the paper", caption, alt, empty=not kinds)
 
 
 def _cut(rows: pd.DataFrame) -> str:

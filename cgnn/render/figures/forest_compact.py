@@ -32,4 +32,4 @@ def draw(summary: Path) -> Drawing:
         f"interval of the difference includes 0 in {inside}."
     )
     alt = "Forest plot of five models on each dataset: the difference from the paper with its interval."
-    return Drawing(figure, "The main table against the paper", caption, alt)
+    return Drawing(figure, "The main table against the paper", caption, alt, empty=not datasets)

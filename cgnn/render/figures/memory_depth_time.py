@@ -1,18 +1,20 @@
 """Figure 3: peak memory against the number of layers or the ending time."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from cgnn.analysis.claims.memory import MIB, curve
 from cgnn.analysis.measured import load_profiles
-from cgnn.analysis.rows import in_order
+from cgnn.analysis.rows import OK, in_order
 from cgnn.analysis.statistics import fit_line
 from cgnn.models import names
 from cgnn.render.cells import short
 from cgnn.render.plots import label_ends, list_words, panels, say_empty
-from cgnn.render.style import Drawing, look
+from cgnn.render.style import Drawing, Look, blend, look
 
 LAYERED = ("gcn", "gat", "gcn_residual", "cgnn_discrete")
 #: The four of the paper's figure.
@@ -24,13 +26,22 @@ SOLVERS = {
     "cgnn_exact": "the exact solver",
     "cgnn_dopri5": "dopri5",
 }
+#: CGNN's solvers in shades of its colour: the share of the colour, and what it is blended with.
+SHADES = {
+    "cgnn_exact": (0.62, "#000000"),
+    "cgnn_exact_recompute": (0.62, "#FFFFFF"),
+    "cgnn_dopri5": (0.82, "#000000"),
+    "cgnn_adjoint_no_augmentation": (0.78, "#FFFFFF"),
+}
+#: Hollow markers for methods whose lines are close to those of others.
+HOLLOW = ("cgnn_exact_recompute", "cgnn_adjoint_no_augmentation")
 
 
 def draw(profiles: Path) -> Drawing:
     """One row per dataset: the paper's methods on the left, the solvers of the ODE on the right."""
     rows = load_profiles(profiles)
     datasets = in_order(set(rows["dataset"]), names.DATASETS)
-    figure, grid = panels(len(datasets), 2, 2.05)
+    figure, grid = panels(len(datasets), 2, 2.5)
     out_of_memory = False
     for i, dataset in enumerate(datasets):
         here = rows[rows["dataset"] == dataset]
@@ -50,16 +61,18 @@ def draw(profiles: Path) -> Drawing:
         say_empty(figure, grid[0, 0], "no profile was run")
     counters = {COUNTERS.get(str(item), str(item)) for item in rows.get("memory_counter", [])}
     caption = f"{_finding(rows, datasets)} Peak memory of one training step, counted by {', '.join(sorted(counters))}."
+    caption += _fewer_points(rows)
     if out_of_memory:
         caption += " Crosses at the upper edge mark points that ran out of memory."
     alt = "Peak memory over depth or ending time: one row of panels per dataset, one line per method."
-    return Drawing(figure, "Memory against depth or time", caption, alt)
+    return Drawing(figure, "Memory against depth or time", caption, alt, empty=not datasets)
 
 
 def _inset(axes: Axes, part: pd.DataFrame, dataset: str) -> None:
     """The same lines without GAT, whose memory is so much larger that the others look flat."""
     curves = {method: curve(part, dataset, method) for method in PAPER if method != "gat"}
-    if not len(curve(part, dataset, "gat")) or not any(map(len, curves.values())):
+    # Points at one depth have no slope that could look flat.
+    if len(curve(part, dataset, "gat")) < 2 or not any(map(len, curves.values())):
         return
     inset = axes.inset_axes((0.54, 0.33, 0.44, 0.44))
     for method, points in curves.items():
@@ -72,16 +85,24 @@ def _inset(axes: Axes, part: pd.DataFrame, dataset: str) -> None:
     inset.set_title("without GAT", fontsize=7)
 
 
+def _look(method: str, position: int) -> Look:
+    """The look of a method; CGNN's solvers differ in shade as well."""
+    style = look(method, position)
+    return replace(style, color=blend(style.color, *SHADES[method])) if method in SHADES else style
+
+
 def _panel(axes: Axes, part: pd.DataFrame, dataset: str) -> bool:
     ends, out_of_memory = [], False
     for position, method in enumerate(in_order(set(part["method"]), names.METHODS)):
         good = curve(part, dataset, method)
-        style = look(method, position)
+        style = _look(method, position)
         if len(good):
             peaks = good["peak_bytes"] / MIB
-            axes.plot(
+            (line,) = axes.plot(
                 good["value"], peaks, color=style.color, marker=style.marker, linestyle=style.dashes, markersize=3.5
             )
+            if method in HOLLOW:
+                line.set(markerfacecolor="none", markersize=4.5)
             ends.append((good["value"].iloc[-1], peaks.iloc[-1], names.method(method), style.color))
         lost = part[(part["method"] == method) & (part["status"] == "out_of_memory")]["value"]
         if len(lost):
@@ -90,6 +111,7 @@ def _panel(axes: Axes, part: pd.DataFrame, dataset: str) -> bool:
             axes.plot(lost, [0.98] * len(lost), "x", color=style.color, transform=axes.get_xaxis_transform())
     axes.set_xlim(0)
     axes.set_ylim(0)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     label_ends(axes, ends)
     return out_of_memory
 
@@ -126,7 +148,40 @@ def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
             f"the adjoint method with augmentation, which doubles the state, needs {doubled} the memory of the "
             "recomputing exact solver" + (f", and without augmentation {plain}" if plain else "")
         )
+    if not sentences:
+        sentences = [text for dataset in datasets if (text := _peaks(rows, dataset))]
     return "; ".join(sentences) + "." if sentences else "No profile was run."
+
+
+def _peaks(rows: pd.DataFrame, dataset: str) -> str:
+    """``on Cora, one training step needs 4 MiB with GCN (2 layers)``, for methods that were measured at one point."""
+    here = rows[(rows["dataset"] == dataset) & (rows["status"] == OK)]
+    words = []
+    for (axis, value), part in here.groupby(["axis", "value"]):
+        peaks = part.sort_values("peak_bytes", ascending=False)
+        found = [
+            f"{peak / MIB:,.0f} MiB with “{names.method(method)}”"
+            for method, peak in zip(peaks["method"], peaks["peak_bytes"], strict=True)
+        ]
+        words.append(f"{list_words(found)} ({f'{value:g} layers' if axis == 'layers' else f't₁ = {value:g}'})")
+    return f"On {names.dataset(dataset)}, one training step needs {', and '.join(words)}" if words else ""
+
+
+def _fewer_points(rows: pd.DataFrame) -> str:
+    """Which solvers were measured at fewer ending times than others, and how long an epoch of the slowest takes."""
+    timed = rows[~rows["method"].isin(LAYERED)]
+    values = {str(method): sorted(set(part["value"])) for method, part in timed.groupby("method")}
+    most = max(map(len, values.values()), default=0)
+    words = [
+        f"“{names.method(method)}” only at t₁ = {list_words([f'{value:g}' for value in values[method]])}"
+        for method in in_order(values, names.METHODS)
+        if len(values[method]) < most
+    ]
+    if not words:
+        return ""
+    slowest = short(float(timed["seconds_per_epoch"].max()))
+    text = ", and ".join(words).replace(" only", " was measured only", 1)
+    return f" {text}; an epoch takes up to {slowest} s with the slowest solver."
 
 
 def _against_exact(rows: pd.DataFrame, datasets: list[str], method: str) -> str:

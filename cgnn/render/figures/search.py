@@ -72,7 +72,7 @@ def draw(trials: Path) -> Drawing:
         "each dataset's trials."
     )
     alt = "Scatter plots of validation accuracy over hyperparameters."
-    return Drawing(figure, "Hyperparameter search", caption, alt)
+    return Drawing(figure, "Hyperparameter search", caption, alt, empty=not datasets or not shown)
 
 
 def winners(trials: pd.DataFrame) -> pd.DataFrame:

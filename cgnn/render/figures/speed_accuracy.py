@@ -63,7 +63,7 @@ def draw(runs: Path, profiles: Path, bench: Path | None = None) -> Drawing:
         figure, grid = panels(1, 1, 1.5)
         say_empty(figure, grid[0, 0], "no dataset was both trained and timed")
     alt = "Dot plots per dataset: milliseconds per epoch of each method, and test accuracy of each model."
-    return Drawing(figure, "Speed and accuracy", caption, alt)
+    return Drawing(figure, "Speed and accuracy", caption, alt, empty=not datasets)
 
 
 def _measurement(benched: list[dict[str, Any]], timed: pd.DataFrame) -> str:
