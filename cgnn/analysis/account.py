@@ -9,9 +9,9 @@ from cgnn.models import names
 
 #: Readable names of the stages in seconds.csv.
 STAGES = {
-    "runs": "main tables and residual GCN",
+    "runs": "tables of accuracies and residual GCN",
     "sweeps": "sweeps of depth and time",
-    "fidelity": "switches changed one at a time",
+    "fidelity": "changed switches",
     "curves": "learning curves that no table shows",
     "search": "hyperparameter search",
 }

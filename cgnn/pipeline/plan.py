@@ -190,7 +190,7 @@ def sweeps(config: Config) -> Iterator[Planned]:
 
 
 def fidelity(config: Config) -> Iterator[Planned]:
-    """The fidelity table: switches changed one at a time.
+    """The fidelity table: changed switches.
 
     A variant that changes no switch is a run of Table 2, if that exists, and the table reads it from there.
     """

@@ -64,8 +64,13 @@ class Numbers:
         return list_words([f"{value:g}" for value in sorted(self._rows(name)["epochs"].unique())])
 
     def search_epochs(self) -> str:
-        """The epochs of a trial, with the datasets of the paper that have another number: ``200 (100 on Pubmed)``."""
-        config = json.loads((self.folder / "code" / "resolved_config.json").read_text(encoding="utf-8"))
+        """The epochs of a trial: ``200 (100 on Pubmed)``; empty outside a workflow, where the config is unknown."""
+        # The config is beside published results, and beside the copy of the code that a job runs.
+        places = [folder / "resolved_config.json" for folder in (self.folder / "code", Path(__file__).parents[2])]
+        found = next((path for path in places if path.is_file()), None)
+        if found is None:
+            return ""
+        config = json.loads(found.read_text(encoding="utf-8"))
         epochs, used = config["search"]["epochs"], [name for name, chosen in config["datasets"].items() if chosen]
         others = [f"{epochs[name]} on {names.dataset(name)}" for name in used if name in epochs]
         return f"{epochs['default']}" + (f" ({list_words(others)})" if others else "")

@@ -1,5 +1,6 @@
 """Every number that the text of the reproduced paper uses, in one JSON file."""
 
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from cgnn.render.findings import render_findings
 from cgnn.render.headline import headline
 from cgnn.render.plots import list_words
 from cgnn.render.products import load_claims, load_figures, load_tables
-from cgnn.render.protocols import one_line
+from cgnn.render.protocols import by_protocol, one_line
 from cgnn.render.readings import readings
 from cgnn.render.uncompared import accuracies, comparable, why_not_compared
 
@@ -61,7 +62,7 @@ def paper_data(results: Path, reported: Reported) -> dict[str, Any]:
 
 def _claim(claim: dict[str, Any]) -> dict[str, str]:
     """A claim as shown in the text, with one line for the summary on the first page."""
-    others = "; ".join(f"{label}: {verdict}" for label, verdict in claim["also"].items())
+    others = "; ".join(f"{verdict}: {', '.join(labels)}" for verdict, labels in by_protocol(claim).items())
     words = {name: str(claim[name]) for name in ("id", "text", "verdict", "test", "evidence")}
     return words | {"others": others, "line": one_line(claim)}
 
@@ -70,7 +71,8 @@ def _findings(results: Path) -> list[dict[str, Any]]:
     """The text of docs/findings.md for these results, as blocks; empty if the results lack one of its numbers."""
     try:
         return blocks_of(render_findings(results))
-    except (UserError, OSError):  # only part of the paper was run, or the template is not in this folder
+    except (UserError, OSError) as error:  # only part of the paper was run, or the template is not in this folder
+        print(f"the paper has no findings: {error}", file=sys.stderr)
         return []
 
 
@@ -89,6 +91,8 @@ def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | Non
         "own_split": "",
         "trials": 0,
         "searches": 0,
+        "finalists": 0,
+        "replicas_again": 0,
     }
     if rows is not None and len(rows):
         fixed, random = rows[rows["split_kind"] == "fixed"], rows[rows["split_kind"] == "random"]
@@ -105,6 +109,10 @@ def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | Non
     if trials is not None and len(trials):
         sizes = trials.groupby(["dataset", "split_kind", "model", "preset"]).size()
         counts |= {"trials": int(sizes.median()), "searches": len(sizes)}
+        again = trials[trials["round"] == 2] if "round" in trials else trials.iloc[:0]
+        if len(again):  # the column lists the accuracies of the further replicas
+            replicas = max(len(str(accuracies).split()) for accuracies in again["replicas"])
+            counts |= {"finalists": round(len(again) / len(sizes)), "replicas_again": replicas}
     return counts | {"preset": protocol.preset if protocol else "", "source": protocol.source if protocol else ""}
 
 

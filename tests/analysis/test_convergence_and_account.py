@@ -54,7 +54,7 @@ def test_hours_and_epochs_are_summed_per_stage(tmp_path):
     )
     (tmp_path / "runs.csv").write_text("epochs\n400\n400\n")
     assert cost(tmp_path) == [
-        {"what": "main tables and residual GCN", "count": 2, "epochs": 800, "hours": 2.0},
+        {"what": "tables of accuracies and residual GCN", "count": 2, "epochs": 800, "hours": 2.0},
         {"what": "hyperparameter search", "count": 1, "epochs": None, "hours": 1.0},
     ]
 

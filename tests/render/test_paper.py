@@ -13,7 +13,7 @@ from cgnn.paper.reported import load_reported
 from cgnn.render.blocks import blocks_of
 from cgnn.render.budget import preview_text
 from cgnn.render.headline import headline
-from cgnn.render.paper_data import paper_data
+from cgnn.render.paper_data import _findings, paper_data
 from cgnn.render.uncompared import accuracies, comparable, why_not_compared
 
 SOURCE = synthetic.ROOT / "paper" / "paper.typ"
@@ -184,6 +184,18 @@ def test_random_splits_are_in_the_headline_if_gcn_is_below_the_paper_too(tmp_pat
     text = " ".join(sentence.text for sentence in headline(tmp_path))
     expected = "random splits of Citeseer, CGNN is 2.0 points and the baseline GCN 3.0 points below the paper"
     assert (expected in text) == told and ("random splits" in text) == told
+
+
+def test_the_published_numbers_give_findings_wherever_the_results_are(tmp_path, monkeypatch):
+    """The PDF once had no findings, because their template asked for a file that only published results have."""
+    monkeypatch.chdir(synthetic.ROOT)
+    published = synthetic.ROOT / "results" / "published"
+    for path in (*published.glob("*.csv"), *published.glob("*.json")):
+        (tmp_path / path.name).symlink_to(path)
+    text = " ".join(run["text"] for block in _findings(tmp_path) for run in block["runs"])
+    assert "What holds" in text and "trials of a search" not in text
+    text = " ".join(run["text"] for block in _findings(published) for run in block["runs"])
+    assert "trials of a search have 200 (100 on Pubmed)" in text
 
 
 def test_findings_become_blocks_without_markup():

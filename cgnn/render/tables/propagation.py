@@ -22,6 +22,10 @@ LABELS = {
 }
 #: Switches in which the compared runs may differ from the preset; that of the features depends on the dataset.
 FREE = ("source_gradient", "features")
+RESTART_NOTE = (
+    " APPNP's steps are only run with the gradient through E, because without it their encoder learned nothing in a "
+    "pilot run. They weigh the neighbours by CGNN's learned α and H(0) by 1 − α, where APPNP itself has 0.1."
+)
 GRADIENTS = {"cut": "gradient through E cut, as released", "flows": "gradient through E"}
 
 
@@ -39,13 +43,12 @@ def build(runs: Path) -> Table:
             for model in in_order(set(part["model"]), LABELS):
                 table.append(_row(part, model, f"{kind.capitalize()} splits, {words}"))
     columns = [f"{names.dataset(item)}, {side}" for item in in_order(found, names.DATASETS) for side in ("ours", "Δ")]
+    restart = RESTART_NOTE if any(row.label == LABELS[RESTART] for row in table) else ""
     caption = (
-        "Three propagation schemes with the same encoder, decoder, training and hyperparameters (those that the paper "
+        "Propagation schemes with the same encoder, decoder, training and hyperparameters (those that the paper "
         f"prints for CGNN): test accuracy in percent, mean ± standard deviation over {runs_text(counts)}, and Δ, the "
         "difference from the continuous model with its 95 % interval (paired by split on random splits, Welch on fixed "
-        "ones). There are t₁ steps, rounded. APPNP's steps are only run with the gradient through E, because "
-        "without it their encoder learned nothing in a pilot run. They weigh the neighbours by CGNN's learned α and "
-        "H(0) by 1 − α, where APPNP itself has 0.1."
+        f"ones). There are t₁ steps, rounded.{restart}"
     )
     title = "Continuous and discrete propagation, like for like"
     return Table("propagation", title, caption, "Propagation", tuple(columns), tuple(table))
