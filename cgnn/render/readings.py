@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from cgnn.analysis.claims.base import signed
 from cgnn.models import names
+from cgnn.render.cells import signed
 from cgnn.render.plots import list_words
 
 Table = dict[str, Any]
@@ -69,7 +69,7 @@ def _fidelity(table: Table) -> str:
     nothing = [name for name, values in changes.items() if max(abs(value) for value in values) < 0.5]
     text = f"{group} loses most with “{most}” ({_between(changes[most])} points)"
     if whole[best] > 0:
-        text += f" and gains most, on average over the datasets, with “{best}” ({_between(changes[best])})"
+        text += f" and gains most, on average over the datasets, with “{best}” ({_between(changes[best])} points)"
     if nothing:
         verb = "changes" if len(nothing) == 1 else "change"
         text += f"; {list_words([f'“{name}”' for name in nothing])} {verb} the accuracy by less than half a point"
@@ -87,7 +87,8 @@ def _propagation(table: Table) -> str:
             if numbers["difference_low"] <= 0 <= numbers["difference_high"]:
                 equal.add(label)
             else:
-                words.append(f"{signed(numbers['difference'])} on {column.partition(',')[0]}")
+                unit = "" if words else " points"
+                words.append(f"{signed(numbers['difference'])}{unit} on {column.partition(',')[0]}")
     sentences = []
     for label, blocks in found.items():
         differing = [f"{list_words(words)} ({group})" for group, words in blocks.items() if words]

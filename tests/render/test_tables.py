@@ -242,7 +242,7 @@ def test_the_propagation_table_compares_runs_with_equal_hyperparameters_and_grad
     write_table(table, tmp_path / "propagation")
     text = readings({"propagation": json.loads((tmp_path / "propagation.json").read_text())})["propagation"]
     assert "unit Euler steps of the ODE, accuracy differs significantly" in text
-    assert "continuous model's by −1.0 on Cora (random splits, gradient through E cut, as released)" in text
+    assert "continuous model's by −1.0 points on Cora (random splits, gradient through E cut, as released)" in text
 
 
 def test_rules_of_random_splits_are_shown_side_by_side(tmp_path):
