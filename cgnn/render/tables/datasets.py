@@ -64,7 +64,8 @@ def table_of(graphs: Sequence[Graph], reported: Reported) -> Table:
     caption = "Statistics of the graphs as loaded" + (
         ", beside those the paper prints. The notes explain every difference." if compared else "."
     )
-    return Table("datasets", "Table 1, statistics of datasets", caption, "Dataset", columns, tuple(rows), explained)
+    title = "Statistics of the datasets (the paper's Table 1)"
+    return Table("datasets", title, caption, "Dataset", columns, tuple(rows), explained)
 
 
 def quantities(graph: Graph) -> dict[str, float]:
