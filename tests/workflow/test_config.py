@@ -285,7 +285,7 @@ def test_no_two_jobs_of_a_config_write_the_same_file(name):
 
 
 def test_hyperparameters_are_searched_if_the_paper_prints_none():
-    off = dict.fromkeys(("main", "gode_search", "gode_pubmed"), False)
+    off = dict.fromkeys(("main", "gode_search"), False)
     config = overlay(load(), {"experiments": off})
     assert {(search.split_kind, search.model) for search in searches(config)} == {("random", "cgnn_weight")}
 
