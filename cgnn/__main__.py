@@ -10,7 +10,7 @@ from typing import Any
 
 from cgnn.errors import UserError
 from cgnn.pipeline.preload import delegate
-from cgnn.training.allocator import tune_allocator
+from cgnn.training.allocator import return_freed_memory, tune_allocator
 from cgnn.training.gpus import one_gpu
 
 COMMANDS = sorted(path.stem for path in (Path(__file__).parent / "cli").glob("[a-z]*.py"))
@@ -71,8 +71,8 @@ def _run(arguments: list[str], tune: bool) -> int:
         parser.print_help()
         return 2
     parsed = parser.parse_args(arguments)
-    if tune and getattr(parsed, "memory_limit", None) is None:  # a limit counts free memory of the heap as used
-        tune_allocator()
+    if tune:
+        tune_allocator() if getattr(parsed, "memory_limit", None) is None else return_freed_memory()
     try:
         # Done here rather than in each command: CUDA reads which GPUs the process may use only once, when torch
         # initialises it.

@@ -3,10 +3,21 @@
 import ctypes
 import os
 import sys
+from collections.abc import Callable
 
 #: Parameters of glibc's mallopt.
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-MIB = 2**20
+KIB, MIB = 2**10, 2**20
+
+
+def return_freed_memory() -> bool:
+    """Return freed blocks to the operating system at once; for commands with a limit, which counts kept ones as used.
+
+    By default glibc maps blocks of 128 KiB and more separately, but raises this threshold whenever such a block is
+    freed, up to 32 MiB. How much free memory the heap then keeps depends on the order of allocations.
+    """
+    mallopt = _mallopt()
+    return mallopt is not None and bool(mallopt(M_MMAP_THRESHOLD, 128 * KIB))
 
 
 def tune_allocator() -> bool:
@@ -19,12 +30,15 @@ def tune_allocator() -> bool:
 
     Returns False, and changes nothing, if the C library is not glibc.
     """
-    if not sys.platform.startswith("linux"):
-        return False
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is None:  # musl
+    mallopt = _mallopt()
+    if mallopt is None:
         return False
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # read by torch: pages of 2 MiB for tensors of that size
     # Older versions of glibc refuse thresholds above 32 MiB.
     mapped = mallopt(M_MMAP_THRESHOLD, 128 * MIB) or mallopt(M_MMAP_THRESHOLD, 32 * MIB)
     return bool(mapped and mallopt(M_TRIM_THRESHOLD, -1))  # -1: never
+
+
+def _mallopt() -> Callable[[int, int], int] | None:
+    """The function of glibc; None on other systems and C libraries."""
+    return getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None

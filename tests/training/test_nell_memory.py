@@ -14,9 +14,7 @@ from cgnn.pipeline.config import load
 
 
 @pytest.mark.slow
-def test_gat_and_cgnn_discrete_run_out_of_memory_on_nell_and_gcn_and_cgnn_do_not(
-    project: Path, graph_file: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_only_gat_runs_out_of_memory_on_nell(project: Path, graph_file: Callable[[str], Path], tmp_path: Path) -> None:
     graph = graph_file("nell_partial")
     assert not main(["split", "--graph", str(graph), "--name", "fixed", "--out", str(tmp_path / "fixed.json")])
     config = load([project / "config" / name for name in ("nell_partial.yaml", "nell_memory.yaml")])
@@ -28,4 +26,4 @@ def test_gat_and_cgnn_discrete_run_out_of_memory_on_nell_and_gcn_and_cgnn_do_not
         # A process of its own, as in the workflow: memory that other tests left allocated would count.
         subprocess.run([sys.executable, "-m", "cgnn", "train", *command], cwd=project, check=True)
         states[model] = next(csv.DictReader(out.open()))["status"]
-    assert states == {"gcn": "ok", "cgnn": "ok", "gat": "out_of_memory", "cgnn_discrete": "out_of_memory"}
+    assert states == {"gcn": "ok", "cgnn": "ok", "cgnn_discrete": "ok", "gat": "out_of_memory"}
