@@ -14,7 +14,8 @@ DECIDES_NOTHING = {
     "cgnn.__main__": "finds the command's module and turns a UserError into one line",
     "cgnn.errors": "the class of errors, which end a job without a result",
     "cgnn.training.progress": "prints progress",
-    "cgnn.training.allocator": "decides where tensors lie in memory, on which no number depends",
+    "cgnn.training.allocator": "decides where tensors lie in memory, on which no accuracy depends. Times do, so the "
+    "fingerprints of profiles cover it; whether a memory limit is exceeded does too, so jobs with a limit depend on it",
     "cgnn.training.gpus": "chooses which of several equal GPUs a job takes; a row names the card",
     "cgnn.pipeline.preload": "runs a command in a process that has already imported its packages",
     "cgnn.pipeline.fingerprint": "computes fingerprints",

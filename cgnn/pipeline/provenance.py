@@ -15,6 +15,7 @@ from cgnn.pipeline.fingerprint import code_fingerprint
 
 #: A training's fingerprint contains the record of its model instead of this table.
 TABLE_OF_MODELS = "cgnn.models.records"
+ALLOCATOR = "cgnn.training.allocator"
 
 
 @cache
@@ -24,12 +25,13 @@ def command_fingerprint(command: str, *modules: str) -> str:
 
 
 @cache
-def model_fingerprint(command: str, model: str, fidelity: Fidelity) -> str:
+def model_fingerprint(command: str, model: str, fidelity: Fidelity, *modules: str) -> str:
     """Fingerprint of a command that trains one model: the code of command, model and solver, and the model's record.
 
     The table of models is not part of it, so adding a model does not rerun the others.
     """
-    code = code_fingerprint(f"cgnn.cli.{command}", *registry.modules_of(model, fidelity), without=(TABLE_OF_MODELS,))
+    modules = (f"cgnn.cli.{command}", *registry.modules_of(model, fidelity), *modules)
+    code = code_fingerprint(*modules, without=(TABLE_OF_MODELS,))
     record = json.dumps(registry.entry(model).deciding(), sort_keys=True)
     return hashlib.sha256(f"{code}\0{record}".encode()).hexdigest()[:16]
 
@@ -41,7 +43,12 @@ def training_fingerprint(model: str, fidelity: Fidelity) -> str:
 
 def profile_fingerprint(method: str, fidelity: Fidelity) -> str:
     """Fingerprint of ``python -m cgnn profile``; a method is a model, or a CGNN model with a solver."""
-    return model_fingerprint("profile", *registry.resolve_method(method, fidelity))
+    return model_fingerprint("profile", *registry.resolve_method(method, fidelity), ALLOCATOR)
+
+
+def limit_params(memory_limit: int | None) -> dict[str, str]:
+    """What a job depends on if its memory is limited: how much a process holds depends on the allocator."""
+    return {"allocator": code_fingerprint(ALLOCATOR)} if memory_limit else {}
 
 
 def check_fingerprint(found: str, expected: str | None, what: str) -> None:

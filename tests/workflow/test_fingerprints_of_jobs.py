@@ -102,6 +102,7 @@ TRAIN, SEARCH = {"train", "search_hyperparameters", "measure_profile"}, {"search
     [
         ("training/experiment.py", "make_deterministic(experiment.threads)", "make_deterministic(1)", TRAIN),
         ("search/trials.py", "threads=1,", "threads=2,", SEARCH),
+        ("training/allocator.py", "return bool(mapped", "return bool(not mapped", {"measure_profile"}),
         ("results/schema.py", '"final_train_loss",\n)', '"final_train_loss", "more",\n)', {"train"}),
         ("training/tensors.py", "symmetric_mode=True", "symmetric_mode=False", TRAIN),
         ("cli/train.py", "side_by_side=args.side_by_side", "side_by_side=True", {"train"}),
