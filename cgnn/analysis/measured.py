@@ -11,6 +11,16 @@ from cgnn.analysis.rows import read_table
 from cgnn.errors import UserError
 from cgnn.models import names
 
+#: CGNN with a solver that someone who follows the paper would use, the authors' first.
+GENERAL = ("cgnn_released", "cgnn_dopri5", "cgnn_adjoint")
+#: Implementations of GCN by method. Profiles time PyG's propagation with the encoder of this project, ``gcn_ours``.
+GCNS = {
+    "gcn": "PyG's GCN with dense features",
+    "gcn_pyg_sparse": "PyG's GCN with sparse features",
+    "gcn_ours": "PyG's GCN with our sparse encoder",
+    "gcn_fused": "our fastest GCN",
+}
+
 
 def load_profiles(path: Path | str) -> pd.DataFrame:
     """profiles.csv: one row per point."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from cgnn.analysis.measured import bench_name, load_bench, load_profiles, most_threads
+from cgnn.analysis.measured import GCNS, GENERAL, bench_name, load_bench, load_profiles, most_threads
 from cgnn.analysis.rows import OK, Protocol, cell, choose_protocol, compare, in_order, load_rows
 from cgnn.analysis.statistics import Difference
 from cgnn.analysis.summary import load_summary
@@ -18,7 +18,6 @@ from cgnn.render.cells import mean_text, number
 from cgnn.render.plots import list_words
 
 EQUATIONS = {"released": "equation of the released code", "paper": "printed equation"}
-GENERAL = ("cgnn_released", "cgnn_dopri5", "cgnn_adjoint")
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,11 @@ def _equations(summary: pd.DataFrame) -> str:
         f"With {SOURCES[source]}, CGNN's accuracy on the fixed splits of {where} is {_distance(released)} with the "
         "equation of the released code"
     )
-    return sentence + (f" and {_distance(printed)} with the printed one." if len(printed) else ".")
+    if printed.empty:
+        return f"{sentence}."
+    also = in_order(printed.index, names.DATASETS)
+    only = "" if set(also) == set(released.index) else f" on {list_words([names.dataset(name) for name in also])}"
+    return f"{sentence} and {_distance(printed)} with the printed one{only}."
 
 
 def _distance(rows: pd.DataFrame) -> str:
@@ -196,27 +199,27 @@ def _cost(results: Path) -> str:
     """The time of an epoch with a general solver and with the exact one, in GCN epochs on Cora."""
     seconds = epoch_seconds(results, "cora")
     general = next((name for name in GENERAL if name in seconds), None)
-    if general is None or "gcn" not in seconds or "cgnn_exact" not in seconds:
+    timed = [name for name in GCNS if name in seconds]
+    if general is None or not timed or "cgnn_exact" not in seconds:
         return ""
-    slow, fast = seconds[general] / seconds["gcn"], seconds["cgnn_exact"] / seconds["gcn"]
-    fastest = min(value for name, value in seconds.items() if name.partition("_")[0] == "gcn")
-    beside = []
-    if "gcn_ours" in seconds:  # PyG's layers with the encoder of this project
-        beside.append(
-            f"{seconds['cgnn_exact'] / seconds['gcn_ours']:.2f} times as long as PyG's with our sparse encoder"
-        )
-    if fastest < seconds["gcn"]:
-        beside.append(f"{seconds['cgnn_exact'] / fastest:.1f} times as long as our fastest one")
-    faster = f" Compared with faster implementations of GCN, that is {list_words(beside)}." if beside else ""
-    dense = " with dense features" if "gcn_pyg_sparse" in seconds else ""
+    base, exact = timed[0], seconds["cgnn_exact"]
+    faster = [name for name in ("gcn_ours", "gcn_fused") if name in timed[1:] and seconds[name] < seconds[base]]
+    beside = list_words([f"{_times(exact / seconds[name])} as long as {GCNS[name]}" for name in faster])
     theirs = load_reported().seconds_per_epoch
     cgnn, gcn = theirs("cgnn"), theirs("gcn")
     paper = f" (paper: {cgnn / gcn:.0f} times, on a GPU)" if cgnn and gcn else ""
+    threads = next((row.get("threads", 1) for row in most_threads(load_bench(results / "bench.json"))), None)
+    where = "" if threads is None else f", on a CPU with {threads} thread{'s' if threads > 1 else ''}"
     return (
-        "CGNN's high cost comes from the solver, not from the model: on Cora, with a general-purpose solver, an epoch "
-        f"takes {slow:.0f} times as long as an epoch of PyG's GCN{dense}{paper}; with our exact solver, which exists "
-        f"because the ODE is linear, {fast:.2f} times as long.{faster}"
+        f"CGNN's high cost comes from the solver, not from the model: on Cora{where}, an epoch with a general-purpose "
+        f"solver takes {seconds[general] / seconds[base]:.0f} times as long as an epoch of {GCNS[base]}{paper}; "
+        f"with our exact solver, which exists because the ODE is linear, {_times(exact / seconds[base])} as long."
+        + (f" Compared with faster implementations of GCN, that is {beside}." if beside else "")
     )
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f} times" if ratio < 1 else f"{ratio:.1f} times"
 
 
 def epoch_seconds(results: Path, dataset: str) -> dict[str, float]:
@@ -233,7 +236,7 @@ def epoch_seconds(results: Path, dataset: str) -> dict[str, float]:
     for method, points in timed.groupby("method"):
         aim = 2.0 if points["axis"].iloc[0] == "layers" else 15.0
         place = int((points["value"] - aim).abs().argmin())
-        nearest[str(method)] = float(points["seconds_per_epoch"].iloc[place])
+        nearest["gcn_ours" if method == "gcn" else str(method)] = float(points["seconds_per_epoch"].iloc[place])
     return nearest
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from cgnn.analysis.measured import bench_label, bench_name, load_bench, load_profiles, most_threads, nearest
+from cgnn.analysis.measured import GENERAL, bench_label, bench_name, load_bench, load_profiles, most_threads, nearest
 from cgnn.analysis.rows import OK, choose_protocol, in_order, load_rows, sample
 from cgnn.models import names
 from cgnn.render.accuracy_table import SOURCES
@@ -17,8 +17,6 @@ from cgnn.render.cells import count_text, short
 from cgnn.render.plots import list_words, panels, say_empty
 from cgnn.render.style import PAGE, Drawing, look
 
-#: Solvers that someone who follows the paper would use; the first that was timed is shown.
-GENERAL = ("cgnn_released", "cgnn_dopri5", "cgnn_adjoint")
 Times = dict[str, tuple[str, float]]  # by method: its model, and milliseconds per epoch
 
 
