@@ -85,6 +85,13 @@ def heading(protocol: Protocol) -> str:
     return f"Preset {protocol.preset}, {SOURCES.get(protocol.source, protocol.source + ' hyperparameters')}"
 
 
+#: No paper publishes settings of these models.
+GODE_SETTINGS = {
+    "gcn_gode": "GCN-GODE has the settings that Poli et al. published for a similar model",
+    "gat_gode": "GAT-GODE has the best of three that we tried",
+}
+
+
 def _notes(rows: pd.DataFrame, datasets: list[str]) -> tuple[str, ...]:
     notes = []
     if "nell_partial" in datasets:
@@ -92,15 +99,20 @@ def _notes(rows: pd.DataFrame, datasets: list[str]) -> tuple[str, ...]:
             "NELL (partial labels) is the same graph with the labels that could be recovered; the paper's numbers are "
             "for all labels, so no difference is given."
         )
-    if set(rows["model"]) & {"gcn_gode", "gat_gode"}:
-        notes.append(
+    godes = rows[rows["model"].isin(GODE_SETTINGS)]
+    if len(godes):
+        published = godes[godes["hyperparameter_source"] == "published"]
+        chosen = [text for model, text in GODE_SETTINGS.items() if (published["model"] == model).any()]
+        note = (
             "The paper quotes its GODE numbers from the GODE paper, which publishes neither code nor settings; ours "
-            "are from our own runs. In the block of published hyperparameters, GCN-GODE has the settings that Poli "
-            "et al. published for a similar model, and GAT-GODE the best of three that we tried; both were chosen "
-            "after pilot runs on the same test nodes. The search covers learning rate, weight decay, activation, "
-            "width, and dropout on the input, inside the derivative and, for GAT-GODE, on attention. A replica on "
-            "Pubmed takes minutes, so only the search of GCN-GODE was run there."
+            "are from our own runs."
         )
+        if chosen:
+            note += (
+                f" In the block of published hyperparameters, {' and '.join(chosen)}; chosen after pilot runs on the "
+                "same test nodes."
+            )
+        notes.append(note)
     if {"appnp", "sgc"} & set(rows["model"]):
         notes.append(
             "APPNP and SGC are our own layers, equal to PyG's without dropout of edges. With it, PyG's APPNP drops "

@@ -1,6 +1,7 @@
 """Write docs/findings.md from its template in paper/, with every number looked up in the committed result files."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from cgnn.errors import UserError
 from cgnn.files import write_text
 from cgnn.models import names
 from cgnn.paper.reported import load_reported
+from cgnn.render.figures.alpha_degree import NEAR, share_near_half
 from cgnn.render.headline import headline
 from cgnn.render.plots import list_words
 from cgnn.render.protocols import by_protocol
 from cgnn.render.tables.propagation import CONTINUOUS, like_for_like
+from cgnn.results.recorded import read_recorded
 
 REPORTED, TEMPLATE, PAGE = Path("paper/reported.yaml"), Path("paper/findings.md.jinja"), Path("docs/findings.md")
 
@@ -99,40 +102,53 @@ class Numbers:
             raise UserError(f"findings: {self.folder}/profiles.csv has no {method} on {dataset}")
         return f"{rows['peak_bytes'].max() / 2**20:,.0f} MiB"
 
+    def alpha_at_half(self, dataset: str) -> str:
+        """The share of the nodes whose α ends near one half, as in the figure of α, and how near that is."""
+        found = [item for item in read_recorded(self.folder / "recorded.npz") if item.model == "cgnn"]
+        item = next((item for item in found if item.dataset == dataset), None)
+        if item is None:
+            raise UserError(f"findings: {self.folder}/recorded.npz has no α of CGNN on {dataset}")
+        return f"{share_near_half(item):.0%} of the nodes end within {NEAR}".replace("%", " %")
+
     def dense_features(self, dataset: str) -> str:
         """The size of the features if they were stored densely, with four bytes per value."""
         sizes = self.reported.statistics(dataset)
         return f"{4 * sizes['nodes'] * sizes['features'] / 1e9:.1f} GB"
 
     def verdict(self, claim: str) -> str:
-        return self.claims[claim]["verdict"]
+        return self._claim(claim)["verdict"]
 
     def evidence(self, claim: str) -> str:
-        return self.claims[claim]["evidence"]
+        return self._claim(claim)["evidence"]
 
     def adjoint_depth(self, dataset: str, rival: str, method: str) -> str:
         """The number of layers with which a model needs as much memory as CGNN with the adjoint method."""
         profiles = load_profiles(self.folder / "profiles.csv")
-        peak = float(curve(profiles, dataset, method)["peak_bytes"].max())
-        found = crossover(dataset, rival, curve(profiles, dataset, rival), peak)
+        solved, deep = curve(profiles, dataset, method), curve(profiles, dataset, rival)
+        if solved.empty or len(deep) < 2:
+            raise UserError(f"findings: {self.folder}/profiles.csv lacks {method} or {rival} on {dataset}")
+        found = crossover(dataset, rival, deep, float(solved["peak_bytes"].max()))
         return f"{found.estimate:.0f}" if found.estimate >= 10 else f"{found.estimate:.1f}"
 
     def from_paper(self, dataset: str, model: str, split: str = "fixed", source: str = "published") -> str:
         """The difference of a cell of Tables 2 and 3 from the paper's, and its interval."""
         summary = Protocol(source, "released").of(load_summary(self.folder / "summary.csv"))
-        made = cell(summary.assign(replica=0), dataset=dataset, model=model, split_kind=split, variant="").iloc[0]
+        found = cell(summary.assign(replica=0), dataset=dataset, model=model, split_kind=split, variant="")
+        if found.empty:
+            raise UserError(f"findings: {self.folder}/summary.csv has no {model} on {dataset}, {split} split")
+        made = found.iloc[0]
         return _difference_text(made["difference"], made["difference_low"], made["difference_high"])
 
     def protocols(self, claim: str, verdict: str) -> str:
         """The protocols under which a claim has the verdict, in words."""
-        found = by_protocol(self.claims[claim])
+        found = by_protocol(self._claim(claim))
         if verdict not in found:
             raise UserError(f"findings: {claim} is {verdict!r} under no protocol; correct the template")
         return "; ".join(found[verdict])
 
     def passed(self, claim: str, kind: str) -> str:
         """How many comparisons of one kind pass: ``3 of 8``."""
-        found = [item["passed"] for item in self.claims[claim]["comparisons"] if item["kind"] == kind]
+        found = [item["passed"] for item in self._claim(claim)["comparisons"] if item["kind"] == kind]
         return f"{sum(found)} of {len(found)}"
 
     def difference(self, claim: str, comparison: str) -> str:
@@ -160,8 +176,13 @@ class Numbers:
         """The sentences of the README's headline."""
         return [sentence.text for sentence in headline(self.folder)]
 
+    def _claim(self, claim: str) -> dict[str, Any]:
+        if claim not in self.claims:
+            raise UserError(f"findings: {self.folder}/claims.json has no {claim}")
+        return self.claims[claim]
+
     def _comparison(self, claim: str, comparison: str) -> dict[str, Any]:
-        found = {made["label"]: made for made in self.claims[claim]["comparisons"]}
+        found = {made["label"]: made for made in self._claim(claim)["comparisons"]}
         if comparison not in found:
             raise UserError(f"findings: {claim} has no comparison {comparison!r}; it has {', '.join(found)}")
         return found[comparison]
@@ -180,6 +201,8 @@ class Numbers:
 
 
 def _difference_text(estimate: float, low: float, high: float) -> str:
+    if not all(map(math.isfinite, (estimate, low, high))):
+        raise UserError("findings: a difference has too few runs for an interval; run what it compares")
     digits = digits_of(estimate, low, high)
     return f"{signed(estimate, digits)} [{signed(low, digits)}, {signed(high, digits)}]"
 

@@ -76,6 +76,13 @@ def _findings(results: Path) -> list[dict[str, Any]]:
         return []
 
 
+def _replicas(frames: list[pd.DataFrame]) -> int:
+    """The number of trained models; a cell and a variant may name the same training, which then has equal rows."""
+    names_only = ["preset", "hyperparameter_source", "variant", "row_digest"]
+    rows = pd.concat(frames)
+    return len(rows.drop_duplicates([column for column in rows.columns if column not in names_only]))
+
+
 def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | None) -> dict[str, Any]:
     """What was run, counted from the rows."""
     trials, sweeps = read(results / "trials.csv"), read(results / "sweeps.csv")
@@ -97,7 +104,7 @@ def _protocol(results: Path, rows: pd.DataFrame | None, protocol: Protocol | Non
     if rows is not None and len(rows):
         fixed, random = rows[rows["split_kind"] == "fixed"], rows[rows["split_kind"] == "random"]
         counts |= {
-            "replicas": f"{sum(len(frame) for frame in frames if frame is not None):,}",
+            "replicas": f"{_replicas([frame for frame in frames if frame is not None]):,}",
             "seeds": int(fixed["replica"].nunique()),
             "splits": int(random["split"].nunique()),
             "epochs": _epochs(rows),

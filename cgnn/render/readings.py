@@ -81,7 +81,7 @@ def _propagation(table: Table) -> str:
     found: dict[str, dict[str, list[str]]] = {}
     equal: set[str] = set()
     for row, column, numbers in _cells(table):
-        if column.endswith("Δ"):
+        if column.endswith("Δ") and numbers.get("difference_low") is not None:
             label = row["label"].partition(": ")[2]
             words = found.setdefault(label, {}).setdefault(row["group"][0].lower() + row["group"][1:], [])
             if numbers["difference_low"] <= 0 <= numbers["difference_high"]:

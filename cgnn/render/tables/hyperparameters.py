@@ -60,15 +60,17 @@ def build(runs: Path, reported: Path, trials: Path | None = None) -> Table:
         "hyperparameters of the random splits."
     )
     columns = (*(SHOWN[name] for name in shown), "validation")
-    notes = (*_own(found[found["split_kind"].isin(SEARCHED)]), *_tried(trials))
+    notes = (*_own(found[found["split_kind"].isin(SEARCHED)], trials), *_tried(trials), *_repeated(trials))
     return Table("hyperparameters", "Hyperparameters", caption, "Model and splits", columns, tuple(table), notes)
 
 
-def _own(found: pd.DataFrame) -> tuple[str, ...]:
-    """The hyperparameters that only one model has."""
+def _own(found: pd.DataFrame, trials: Path | None) -> tuple[str, ...]:
+    """The hyperparameters that only one model has, if they were searched."""
+    searched = set() if trials is None else set(load_trials(trials).columns)
     words = []
     for _, row in found.iterrows():
-        values = [f"{name.replace('_', ' ')} {value}" for name, value in parse_own(row["own"]).items()]
+        own = parse_own(row["own"])
+        values = [f"{name.replace('_', ' ')} {value}" for name, value in own.items() if name in searched]
         if values:
             where = f"{names.model(row['model'])} on {names.dataset(row['dataset'])}, {row['split_kind']}"
             words.append(f"{where}: {', '.join(values)}")
@@ -93,6 +95,21 @@ def _tried(trials: Path | None) -> tuple[str, ...]:
                 words.append(f"{name.replace('_', ' ')} {', '.join(sorted(set(values)))}")
         found.setdefault("; ".join(words), []).append(names.model(model))
     return tuple(f"Tried for {' and '.join(models)}: {words}." for words, models in found.items())
+
+
+def _repeated(trials: Path | None) -> tuple[str, ...]:
+    """Say that searches tried the same settings if they did, since equal winners would look like an error."""
+    if trials is None:
+        return ()
+    rows = load_trials(trials)
+    settings = [column for column in rows.columns if column not in TRIAL_COLUMNS]
+    tried = rows.groupby(KEYS).apply(lambda part: part.sort_values("trial")[settings].to_csv(index=False))
+    if not tried.duplicated().any():
+        return ()
+    return (
+        "Searches with the same space of hyperparameters try the same settings, because all searches have the same "
+        "seed; two of them may therefore have the same winner.",
+    )
 
 
 def _searches(trials: Path | None) -> pd.DataFrame:
