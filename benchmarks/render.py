@@ -34,6 +34,10 @@ def milliseconds(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
+#: A median of fewer timings than this is marked.
+FEW = 10
+
+
 def epochs_block(content: dict[str, Any]) -> str:
     """Milliseconds per epoch, also divided by the exact epoch of the same model (of CGNN for GCN and GAT)."""
     parts = []
@@ -41,6 +45,7 @@ def epochs_block(content: dict[str, Any]) -> str:
         rows = [row for row in content["rows"] if row["threads"] == threads]
         datasets = list(dict.fromkeys(row["dataset"] for row in rows))
         cell = {(row["dataset"], row["model"], row["recipe"]): row["ms_per_epoch"] for row in rows}
+        few = {(row["dataset"], row["model"], row["recipe"]) for row in rows if 0 < len(row.get("ms", ())) < FEW}
         header = [f"{threads} thread{'s' if threads > 1 else ''}"]
         for dataset in datasets:
             header += [f"{dataset.capitalize()}, ms", "÷ exact"]
@@ -51,7 +56,11 @@ def epochs_block(content: dict[str, Any]) -> str:
             for dataset in datasets:
                 mine = cell.get((dataset, model, recipe))
                 exact = cell.get((dataset, model if model.startswith("cgnn") else "cgnn", "exact"))
-                line += ["–", "–"] if mine is None or exact is None else [milliseconds(mine), f"{mine / exact:.3g}"]
+                if mine is None or exact is None:
+                    line += ["–", "–"]
+                else:
+                    mark = "†" if (dataset, model, recipe) in few else ""
+                    line += [milliseconds(mine) + mark, f"{mine / exact:.3g}"]
             if set(line[1:]) != {"–"}:  # a contestant that this run did not have
                 body.append(line)
         parts.append(table(header, body))
@@ -91,7 +100,7 @@ def growth_block(content: dict[str, Any]) -> str:
     for row in content.get("growth", []):
         label = f"{row['graph']}, {row['solver']}, {row['nodes']:,}"
         if "failed" in row:
-            body.append([label, f"failed: {row['failed']}", "–", "–", "–", "–"])
+            body.append([label, f"failed: {row['failed']}", *5 * "–"])
             continue
         body.append(
             [
@@ -101,9 +110,13 @@ def growth_block(content: dict[str, Any]) -> str:
                 f"{row['ms_per_epoch'] / row['floor_ms']:.2f}",
                 f"{row['peak_bytes'] / 2**20:,.0f}",
                 f"{row['resident_bytes'] / 2**30:.1f}",
+                f"{len(row['ms'])}",
             ]
         )
-    header = ["graph, solver, nodes", "ms per epoch", "µs per node", "÷ bare products", "peak MiB", "resident GiB"]
+    header = [
+        *("graph, solver, nodes", "ms per epoch", "µs per node", "÷ bare products", "peak MiB", "resident GiB"),
+        "epochs timed",
+    ]
     return table(header, body)
 
 
