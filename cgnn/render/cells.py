@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from cgnn.analysis.claims.base import digits_of
+from cgnn.analysis.claims import base
 from cgnn.analysis.statistics import Difference
 from cgnn.paper.reported import Summary
 from cgnn.render.table import NUMBERS, Cell, Row
@@ -17,10 +17,9 @@ def number(value: float) -> str:
 
 
 def signed(value: float, digits: int = 1) -> str:
-    if math.isnan(value):
-        return "–"
-    text = f"{value:+.{digits}f}"
-    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "−")
+    """As in the claims, but what is printed as 0 has no sign."""
+    text = base.signed(value, digits)
+    return text if text.strip("+−0.") else text.lstrip("+−")
 
 
 def short(value: float) -> str:
@@ -34,12 +33,14 @@ def mean_text(mean: float, std: float) -> str:
     return number(mean) if math.isnan(std) else f"{mean:.1f} ± {std:.1f}"
 
 
-def interval_text(gap: Difference) -> str:
-    """``−1.7 [−2.6, −0.8]``"""
-    if math.isnan(gap.low):
-        return signed(gap.estimate)
-    digits = digits_of(gap.low, gap.high)
-    return f"{signed(gap.estimate, digits)} [{signed(gap.low, digits)}, {signed(gap.high, digits)}]"
+def interval_text(estimate: float, low: float, high: float) -> str:
+    """``−1.7 [−2.6, −0.8]``, or the estimate alone; rounding a bound does not hide on which side of 0 it lies."""
+    if math.isnan(low) or math.isnan(high):
+        return signed(estimate)
+    digits = base.digits_of(low, high)
+    # A bound of exactly 0 lies on neither side.
+    first, last = (base.signed(bound, digits) if bound else signed(bound, digits) for bound in (low, high))
+    return f"{signed(estimate, digits)} [{first}, {last}]"
 
 
 def count_text(counts: set[int]) -> str:
@@ -103,4 +104,4 @@ def dash_text(rows: Iterable[Row]) -> str:
 def change_cell(gap: Difference) -> Cell:
     """A difference of two groups of runs with its interval."""
     numbers = {"difference": gap.estimate, "difference_low": gap.low, "difference_high": gap.high, "p": gap.p}
-    return Cell(interval_text(gap), numbers=numbers)
+    return Cell(interval_text(gap.estimate, gap.low, gap.high), numbers=numbers)

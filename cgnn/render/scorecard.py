@@ -179,6 +179,7 @@ def write_scorecard(results: Path, reported: Path, out: Path, citation: Path = P
         figures=content["figures"],
         two_rounds=content["trials"] is not None and "mean" in content["trials"]["columns"],
         files=files,
+        recorded=(results / "recorded.npz").is_file(),
         repository=_repository(citation, out),
         cost=cost(results),
         origin=provenance(results),

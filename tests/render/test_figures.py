@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
 
@@ -291,6 +292,89 @@ def test_the_limits_of_alpha_follow_the_bulk_of_the_nodes():
     assert alpha_degree.limits(np.linspace(0.71, 0.89, 100)) == pytest.approx((0.45, 0.9))
 
 
+@pytest.mark.parametrize("low", [0.05, 0.3, 0.4, 0.45])
+@pytest.mark.parametrize("high", [0.55, 0.6, 0.7, 0.75, 0.95])
+def test_the_histogram_of_alpha_has_bins_on_its_whole_axis(low, high):
+    """Otherwise nodes near the upper limit would be neither drawn nor counted as left out."""
+    edges = alpha_degree._bins(low, high)
+    assert edges[0] <= low and edges[-1] >= high
+    centres = (edges[1:] + edges[:-1]) / 2
+    assert np.abs(centres - 0.5).min() == pytest.approx(0)
+
+
+def test_the_caption_gives_a_reason_if_most_nodes_are_near_one_half_whatever_the_middle_is(monkeypatch):
+    """The share that counts as most nodes is not the α that they start from."""
+    monkeypatch.setattr(alpha_degree, "MIDDLE", 0.3)
+    assert "weight decay" not in alpha_degree._finding({"cora": 0.4}, False)
+    assert "weight decay" in alpha_degree._finding({"cora": 0.6}, False)
+
+
+@pytest.mark.parametrize(("far", "many"), [("high", True), ("low", False), ("any", False), ("none", False)])
+def test_the_caption_of_alpha_mentions_many_neighbours_only_if_the_degrees_show_it(tmp_path, far, many):
+    """A tenth of the nodes, chosen by degree, is far from one half; the degrees of the nodes are 1, 2, 3 and so on."""
+    (item,) = synthetic.recorded(("cgnn",), ["cora"])
+    nodes = np.arange(len(item.degree))
+    count = len(nodes)
+    outside = {"high": nodes >= 0.9 * count, "low": nodes < 0.1 * count, "any": nodes % 10 == 5, "none": nodes < 0}[far]
+    alpha = np.tile(np.where(outside, 0.6, 0.5), (5, 1))
+    write_recorded(tmp_path / "recorded.npz", [replace(item, degree=nodes + 1, alpha=alpha)])
+    with use_style():
+        caption = alpha_degree.draw(tmp_path / "recorded.npz").caption
+    assert "only few nodes" in caption
+    assert ("only few nodes, more often those with many neighbours, receive" in caption) == many
+
+
+def _memory_caption(tmp_path, rows):
+    rows.to_csv(tmp_path / "profiles.csv", index=False)
+    with use_style():
+        return memory_depth_time.draw(tmp_path / "profiles.csv").caption
+
+
+def test_the_memory_caption_without_layered_methods_is_a_sentence(tmp_path):
+    profiles = synthetic.profiles(("cora",))
+    solvers = profiles[profiles["method"].isin(["cgnn_adjoint", "cgnn_exact"])]
+    beginning = "From the shortest to the longest ending time, memory"
+    expected = f"{beginning} does not grow with the adjoint method and grows by at most 1"
+    assert _memory_caption(tmp_path, solvers).startswith(expected)
+    assert _memory_caption(tmp_path, solvers[solvers["method"] == "cgnn_exact"]).startswith(f"{beginning} grows by")
+    at_one_time = profiles[profiles["method"].isin(["cgnn_adjoint", "cgnn_exact_recompute"]) & (profiles["value"] == 5)]
+    assert _memory_caption(tmp_path, at_one_time).startswith("The adjoint method with augmentation, which doubles")
+
+
+def test_the_memory_caption_of_profiles_without_a_result_does_not_say_that_none_was_run(tmp_path):
+    profiles = synthetic.profiles(("cora",))
+    one = (profiles["method"] == "cgnn_exact") & (profiles["value"] > 5)
+    lost = profiles[~one].assign(status="out_of_memory", seconds_per_epoch=None, peak_bytes=None)
+    caption = _memory_caption(tmp_path, lost)
+    assert caption.startswith("No point was measured successfully. Peak memory of one training step, counted by ")
+    assert caption.endswith(" Crosses at the upper edge mark points that ran out of memory.")
+    assert "–" not in caption and "slowest" not in caption
+    assert _memory_caption(tmp_path, profiles.iloc[:0]).startswith("No profile was run.")
+
+
+def _depth_caption(tmp_path, rows):
+    rows.to_csv(tmp_path / "sweeps.csv", index=False)
+    with use_style():
+        return accuracy_depth_time.draw(tmp_path / "sweeps.csv").caption
+
+
+def test_the_depth_caption_starts_with_a_capital_whichever_models_were_swept(tmp_path):
+    sweeps = synthetic.sweeps(("cora",))
+    cgnn, without = sweeps["model"] == "cgnn", sweeps["model"] == "cgnn_no_h0"
+    assert _depth_caption(tmp_path, sweeps[cgnn]).startswith("For t > 10, the accuracy of CGNN varies by ")
+    early = sweeps[(cgnn | without) & (sweeps["t1"] <= 10)]
+    assert _depth_caption(tmp_path, early).startswith("Without H(0), the accuracy of CGNN is lower by ")
+
+
+def test_the_depth_caption_separates_nothing_to_state_from_nothing_run(tmp_path):
+    sweeps = synthetic.sweeps(("cora",))
+    discrete = sweeps[sweeps["model"] == "cgnn_discrete"]
+    assert _depth_caption(tmp_path, discrete).startswith("Dots are runs (5 seeds per point)")
+    failed = discrete.assign(status="diverged", test_accuracy=None)
+    assert _depth_caption(tmp_path, failed).startswith("No run of the sweeps finished.")
+    assert _depth_caption(tmp_path, sweeps.iloc[:0]).startswith("No sweep was run.")
+
+
 def test_captions_state_the_finding(results):
     with use_style():
         depth = accuracy_depth_time.draw(results / "sweeps.csv").caption
@@ -356,7 +440,7 @@ def test_the_caption_compares_each_equation_without_h0_with_cgnn_of_its_derivati
     pd.concat(parts).to_csv(tmp_path / "sweeps.csv", index=False)
     with use_style():
         caption = accuracy_depth_time.draw(tmp_path / "sweeps.csv").caption
-    assert "for t > 10, the accuracy of CGNN varies by 0.0 on Cora;" in caption
+    assert caption.startswith("For t > 10, the accuracy of CGNN varies by 0.0 on Cora; without H(0) it is lower by ")
     assert "it is lower by 2.0 on Cora (t = 30) with reading a and by 35 to 40 points with readings b and d" in caption
 
 

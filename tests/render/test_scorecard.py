@@ -149,6 +149,26 @@ def test_a_table_mentions_underlined_cells_only_if_it_has_some(page):
     assert 'Data: <a href="bench.json">' in part_of(page, "table-speed", "</details>")
 
 
+def test_the_page_refers_to_the_recordings_only_if_their_file_exists(page, tmp_path):
+    beginning = "These files are in the same folder as this page and hold its numbers"
+    assert f"{beginning}, except the learning curves and learned α, which are in recorded.npz." in page.read_text()
+    tree = shutil.copytree(page.parent, tmp_path / "results")
+    (tree / "recorded.npz").unlink()
+    text = write_scorecard(tree).read_text()
+    assert f"{beginning}. Each row" in text and "recorded.npz" not in text
+
+
+def test_the_comparisons_of_a_claim_refer_to_its_own_test(page):
+    claims = json.loads((page.parent / "claims.json").read_text())["claims"]
+    with_p = [claim for claim in claims if any(item["p"] is not None for item in claim["comparisons"])]
+    assert {"C1", "C5", "C7", "C8", "C13b"} <= {claim["id"] for claim in with_p}
+    for claim in with_p:
+        whole = part_of(page, claim["id"], "</article>")
+        (note,) = re.findall(r'<p class="note">(.*?)</p>', whole)
+        assert note.startswith("What a comparison needs to pass is stated under <b>Test</b> above")
+        assert "<b>Test.</b> " in whole
+
+
 def test_files_are_described_by_titles_of_the_page(page):
     files, text = part_of(page, "files", "</section>"), page.read_text()
     titles = re.findall("“(.+?)”", files)

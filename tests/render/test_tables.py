@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 
 import pandas as pd
 import pytest
@@ -10,6 +11,7 @@ from synthetic_results import exact_sample, rows
 
 from cgnn.__main__ import main
 from cgnn.analysis.rows import records
+from cgnn.analysis.statistics import Difference
 from cgnn.analysis.summary import summarise
 from cgnn.datasets.synthetic import Parameters, generate
 from cgnn.files import write_csv
@@ -17,6 +19,7 @@ from cgnn.paper.fidelity import preset
 from cgnn.paper.reported import load_reported
 from cgnn.render import latex, markdown
 from cgnn.render.catalogue import TABLE_FORMATS, TABLES
+from cgnn.render.cells import change_cell
 from cgnn.render.products import load_tables
 from cgnn.render.readings import readings
 from cgnn.render.table import Table, write_table
@@ -188,6 +191,44 @@ def test_the_fidelity_table_compares_switches_with_the_preset_rows_of_the_runs(t
     assert second.startswith("released code, no switch changed: Cora −2.2 [") and "Cora −4.2 [" in third
     oracle = [row for row in table.rows if row.label.startswith("oracle")]
     assert oracle and all("not a valid protocol" in row.label for row in oracle)
+
+
+def test_the_fidelity_table_of_one_seed_states_differences_without_intervals(tmp_path):
+    flipped = rows("cora", "cgnn", [84.1], variant="x", fidelity=preset("released", alpha="tabulated"))
+    runs = written(tmp_path, rows("cora", "cgnn", [82.0]))
+    table = fidelity.build(written(tmp_path, flipped, "f.csv"), runs, synthetic.REPORTED)
+    (note,) = table.notes
+    expected = "α starts at the tabulated value: Cora −0.1; released code, no switch changed: Cora −2.2."
+    assert note.endswith(f"(ours − paper): {expected}")
+    write_table(table, tmp_path / "fidelity")
+    assert cell_of(table, "α starts at the tabulated value", "Cora, Δ").text == "+2.1"
+
+
+def test_the_note_of_the_fidelity_table_shows_on_which_side_of_0_an_interval_lies(tmp_path):
+    """The paper's value is 84.2 ± 1.0 of 10 runs; t with 18 degrees of freedom is 2.1009."""
+    half = 2.1009 * 0.2**0.5
+    for gap, text in ((-half - 0.03, "−0.97 [−1.91, −0.03]"), (-half - 0.1, "−1.0 [−2.0, −0.1]")):
+        runs = written(tmp_path, rows("cora", "cgnn", exact_sample(84.2 + gap, 1.0, 10)))
+        flipped = rows("cora", "cgnn", [60.0, 61.0], variant="x", fidelity=preset("released", alpha="tabulated"))
+        table = fidelity.build(written(tmp_path, flipped, "f.csv"), runs, synthetic.REPORTED)
+        assert f"released code, no switch changed: Cora {text};" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ((-0.7, -1.4, -0.2), "−0.7 [−1.4, −0.2]"),
+        ((-0.7, -1.4, -0.03), "−0.70 [−1.40, −0.03]"),
+        ((-0.7, -1.4, -0.003), "−0.70 [−1.40, −0.00]"),
+        ((0.04, -0.5, 0.6), "0.0 [−0.5, +0.6]"),
+        ((0.0, 0.0, 0.0), "0.0 [0.0, 0.0]"),
+        ((0.4, math.nan, math.nan), "+0.4"),
+    ],
+)
+def test_a_change_shows_on_which_side_of_0_its_interval_lies(values, text):
+    estimate, low, high = values
+    gap = Difference(estimate, math.nan, math.nan, low, high, math.nan, math.nan, 10, 10, "paired t")
+    assert change_cell(gap).text == text
 
 
 def test_repeated_rows_of_a_preset_are_not_shown_twice(tmp_path):

@@ -23,7 +23,8 @@ MARKERS = ("", "<", ">", "*")
 
 def draw(sweeps: Path) -> Drawing:
     """One row per dataset: layers on the left, ending time on the right."""
-    rows = finished(load_rows(sweeps))
+    every = load_rows(sweeps)
+    rows = finished(every)
     datasets = in_order(set(rows["dataset"]), names.DATASETS)
     figure, grid = panels(len(datasets), 2, 2.05)
     for i, dataset in enumerate(datasets):
@@ -43,19 +44,22 @@ def draw(sweeps: Path) -> Drawing:
             axes.margins(x=0.03)
             axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
             label_ends(axes, ends)
+    finding = _finding(rows, datasets)
     if not datasets:
-        say_empty(figure, grid[0, 0], "no sweep was run")
+        why = "no run of the sweeps finished" if len(every) else "no sweep was run"
+        say_empty(figure, grid[0, 0], why)
+        finding = f"{why.capitalize()}."
     seeds = {len(group) for _, group in rows.groupby(["dataset", "model", "variant", "layers", "t1"], dropna=False)}
     caption = (
-        f"{_finding(rows, datasets)} Dots are runs ({count_text(seeds)} seeds per point), lines are their means and "
-        f"bands are 95 % intervals.{_legend(rows)}"
-    )
+        f"{finding} Dots are runs ({count_text(seeds)} seeds per point), lines are their means and bands are 95 % "
+        f"intervals.{_legend(rows)}"
+    ).lstrip()
     alt = "Test accuracy over layers and over ending time: one row of panels per dataset, one line per model."
     return Drawing(figure, "Accuracy against depth or time", caption, alt, empty=not datasets)
 
 
 def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
-    """What the lines show, by comparing their means."""
+    """What the lines show, by comparing their means; empty if no line of GCN, GAT or CGNN allows it."""
     sentences = []
     for model in ("gcn", "gat"):
         drops = []
@@ -75,11 +79,12 @@ def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
             robust.append(f"{late.max() - late.min():.1f} on {names.dataset(dataset)}")
     if robust:
         sentences.append(f"for t > {LATE:g}, the accuracy of CGNN varies by {list_words(robust)}")
-    sentences += _without_h0(rows, datasets)
-    return "; ".join(sentences) + "." if sentences else "No sweep was run."
+    sentences += _without_h0(rows, datasets, " it" if robust else ", the accuracy of CGNN")
+    text = "; ".join(sentences)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def _without_h0(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
+def _without_h0(rows: pd.DataFrame, datasets: list[str], subject: str) -> list[str]:
     """How much lower the accuracy is without H(0): the first reading by dataset, the others as a range."""
     by_letter = {letter: gaps for letter in LETTERS if (gaps := _gaps(rows, datasets, letter))}
     if not by_letter:
@@ -88,7 +93,7 @@ def _without_h0(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
     words = [
         f"{gap:.1f} on {names.dataset(dataset)} (t = {last:g})" for dataset, (last, gap) in by_letter[first].items()
     ]
-    text = f"without H(0) it is lower by {list_words(words)}"
+    text = f"without H(0){subject} is lower by {list_words(words)}"
     if _legend(rows):
         text += f" with reading {first}"
     if others:

@@ -7,12 +7,14 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, PercentFormatter
 
 from cgnn.analysis.rows import in_order
+from cgnn.analysis.statistics import SIGNIFICANCE
 from cgnn.models import names
 from cgnn.render.plots import RECORDED, list_words, panels, say_empty
 from cgnn.render.style import INK, Drawing, look
-from cgnn.results.recorded import read_recorded
+from cgnn.results.recorded import Recorded, read_recorded
 
 MIDDLE, NEAR = 0.5, 0.02  # σ(0), and how near to it counts
+MAJORITY = 0.5  # share of the nodes near MIDDLE above which the caption gives the reason
 TAIL = 0.01  # share of the nodes on either side that sets no limits of the histogram
 BINS = 40
 
@@ -26,7 +28,7 @@ def draw(recorded: Path) -> Drawing:
     for (left, right), dataset in zip(grid, datasets, strict=False):
         by_replica, degree = files[dataset].alpha, files[dataset].degree.astype(float)
         value = by_replica.mean(axis=0)
-        near[dataset] = float((np.abs(value - MIDDLE) < NEAR).mean())
+        near[dataset] = share_near_half(files[dataset])
         low, high = limits(value)
         outside.append(float(((value < low) | (value > high)).mean()))
         left.hist(value, bins=_bins(low, high), weights=np.full(len(value), 1 / len(value)), color=color)
@@ -53,12 +55,33 @@ def draw(recorded: Path) -> Drawing:
         grid[-1, 1].set_xlabel("node degree")
     else:
         say_empty(figure, grid[0, 0], "no α was saved")
+    many = bool(datasets) and all(far_nodes_have_more_neighbours(files[dataset]) for dataset in datasets)
     caption = (
-        f"{_finding(near)} Left: histogram of the learned α of the nodes (mean over seeds){_left_out(outside)}. Right: "
-        f"median, central 50 % and central 90 % of the nodes by degree. CGNN is {RECORDED}."
+        f"{_finding(near, many)} Left: histogram of the learned α of the nodes (mean over seeds){_left_out(outside)}. "
+        f"Right: median, central 50 % and central 90 % of the nodes by degree. CGNN is {RECORDED}."
     )
     alt = "Histogram of the learned α with a peak at one half, and quantiles of α over node degree."
     return Drawing(figure, "Learned α over node degree", caption, alt, empty=not datasets)
+
+
+def share_near_half(recorded: Recorded) -> float:
+    """The share of the nodes whose learned α, averaged over the replicas, is within NEAR of one half."""
+    return float(_near_half(recorded).mean())
+
+
+def far_nodes_have_more_neighbours(recorded: Recorded) -> bool:
+    """The degrees of the nodes whose α is not near one half are larger than those of the others (Mann–Whitney)."""
+    from scipy import stats  # imported here because it loads slowly
+
+    near = _near_half(recorded)
+    if near.all() or not near.any():
+        return False
+    test = stats.mannwhitneyu(recorded.degree[~near], recorded.degree[near], alternative="greater")
+    return bool(test.pvalue < SIGNIFICANCE)
+
+
+def _near_half(recorded: Recorded) -> np.ndarray:
+    return np.abs(recorded.alpha.mean(axis=0) - MIDDLE) < NEAR
 
 
 def limits(value: np.ndarray) -> tuple[float, float]:
@@ -68,10 +91,10 @@ def limits(value: np.ndarray) -> tuple[float, float]:
 
 
 def _bins(low: float, high: float) -> np.ndarray:
-    """Edges of bins of one width, one of them centred on σ(0), where most nodes are."""
+    """Edges of bins of one width from ``low`` or below to ``high`` or above, one of them centred on σ(0)."""
     width = (high - low) / BINS
     first, last = np.floor((low - MIDDLE) / width), np.ceil((high - MIDDLE) / width)
-    return MIDDLE + width * (np.arange(first, last + 1) - 0.5)
+    return MIDDLE + width * (np.arange(first, last + 2) - 0.5)
 
 
 def _left_out(outside: list[float]) -> str:
@@ -81,17 +104,19 @@ def _left_out(outside: list[float]) -> str:
     return f"; its axis leaves out {'at most ' if len(outside) > 1 else ''}{most} of them"
 
 
-def _finding(near: dict[str, float]) -> str:
+def _finding(near: dict[str, float], many_neighbours: bool) -> str:
+    """Where α ends; ``many_neighbours`` says that nodes far from one half have larger degrees than the others."""
     if not near:
         return "No α was saved."
     shares = list_words(
         [f"{share:.0%} of the nodes of {names.dataset(name)}".replace("%", " %") for name, share in near.items()]
     )
     sentence = f"{shares} end within {NEAR} of α = {MIDDLE}"
-    if min(near.values()) > MIDDLE:
+    if min(near.values()) > MAJORITY:
+        few = "only few nodes" + (", more often those with many neighbours," if many_neighbours else "")
         sentence += (
-            ": the code learns α = σ(θ), weight decay pulls θ towards 0, and only few nodes, more often those with "
-            "many neighbours, receive a gradient large enough to counteract it"
+            f": the code learns α = σ(θ), weight decay pulls θ towards 0, and {few} receive a gradient large enough "
+            "to counteract it"
         )
     return sentence + "."
 

@@ -61,7 +61,7 @@ def draw(profiles: Path) -> Drawing:
         say_empty(figure, grid[0, 0], "no profile was run")
     counters = {COUNTERS.get(str(item), str(item)) for item in rows.get("memory_counter", [])}
     caption = f"{_finding(rows, datasets)} Peak memory of one training step, counted by {', '.join(sorted(counters))}."
-    caption += _fewer_points(rows)
+    caption = caption.lstrip() + _fewer_points(rows)
     if out_of_memory:
         caption += " Crosses at the upper edge mark points that ran out of memory."
     alt = "Peak memory over depth or ending time: one row of panels per dataset, one line per method."
@@ -117,7 +117,9 @@ def _panel(axes: Axes, part: pd.DataFrame, dataset: str) -> bool:
 
 
 def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
-    """Whether memory grows linearly or stays constant, from fits."""
+    """Whether memory grows linearly or stays constant, from fits; else the memory at the points that were measured."""
+    if not (rows["status"] == OK).any():
+        return "No point was measured successfully." if len(rows) else "No profile was run."
     linear, constant, growth = [], [], []
     for method in PAPER[:3]:
         parts = [curve(rows, dataset, method) for dataset in datasets]
@@ -138,10 +140,11 @@ def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
     sentences = []
     if linear:
         sentences.append(f"Memory grows linearly with the layers of {list_words(linear)}")
-    over_time = [f"it does not grow with {list_words(constant)}"] if constant else []
-    over_time += [f"{'' if constant else 'it '}grows by at most {list_words(growth)}"] if growth else []
+    over_time = [f"does not grow with {list_words(constant)}"] if constant else []
+    over_time += [f"grows by at most {list_words(growth)}"] if growth else []
     if over_time:
-        sentences.append(f"from the shortest to the longest ending time {list_words(over_time)}")
+        subject = " it" if linear else ", memory"
+        sentences.append(f"from the shortest to the longest ending time{subject} {list_words(over_time)}")
     doubled, plain = (_against_exact(rows, datasets, f"cgnn_adjoint{end}") for end in ("", "_no_augmentation"))
     if doubled:
         sentences.append(
@@ -150,7 +153,8 @@ def _finding(rows: pd.DataFrame, datasets: list[str]) -> str:
         )
     if not sentences:
         sentences = [text for dataset in datasets if (text := _peaks(rows, dataset))]
-    return "; ".join(sentences) + "." if sentences else "No profile was run."
+    text = "; ".join(sentences)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def _peaks(rows: pd.DataFrame, dataset: str) -> str:
@@ -177,11 +181,11 @@ def _fewer_points(rows: pd.DataFrame) -> str:
         for method in in_order(values, names.METHODS)
         if len(values[method]) < most
     ]
-    if not words:
+    slowest = timed["seconds_per_epoch"].max()
+    if not words or pd.isna(slowest):
         return ""
-    slowest = short(float(timed["seconds_per_epoch"].max()))
     text = ", and ".join(words).replace(" only", " was measured only", 1)
-    return f" {text}; an epoch takes up to {slowest} s with the slowest solver."
+    return f" {text}; an epoch takes up to {short(float(slowest))} s with the slowest solver."
 
 
 def _against_exact(rows: pd.DataFrame, datasets: list[str], method: str) -> str:

@@ -1,5 +1,7 @@
 """Which difference between paper and released code explains the published number."""
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +12,7 @@ from cgnn.analysis.summary import cell_record
 from cgnn.analysis.variants import BASE, flipped, with_presets
 from cgnn.models import names
 from cgnn.paper.reported import Reported, load_reported
-from cgnn.render.cells import accuracy_cell, change_cell, count_text, paper_cell, signed
+from cgnn.render.cells import accuracy_cell, change_cell, count_text, interval_text, paper_cell
 from cgnn.render.table import Cell, Row, Table
 
 MODELS = ("cgnn", "cgnn_weight", "cgnn_discrete", "cgnn_no_h0")  # the published number that matters most first
@@ -79,22 +81,25 @@ def build(fidelity: Path, runs: Path, reported: Path) -> Table:
 def _closest(table: list[Row], columns: tuple[str, ...], count: int = 3) -> tuple[str, ...]:
     """A note on the variants of CGNN whose largest difference from the paper over all datasets is smallest."""
     ours = [name for name in columns if name.endswith(", ours")]
-    gaps: dict[str, list[tuple[float, ...]]] = {}  # the difference from the paper and its interval, by dataset
+    gaps: dict[str, list[tuple[float, float, float]]] = {}  # the difference from the paper and its interval, by dataset
     for row in table:
         found = [row.cells[name].numbers for name in ours]
         if row.group == names.model("cgnn") and all("difference" in numbers for numbers in found):
-            gaps[row.label] = [tuple(float(numbers[name] or 0) for name in DIFFERENCE) for numbers in found]
+            gaps[row.label] = [_difference(numbers) for numbers in found]
     ranked = sorted(gaps, key=lambda label: max(abs(estimate) for estimate, *_ in gaps[label]))
     words = []
     for label in ranked[:count]:
         by_dataset = zip(ours, gaps[label], strict=True)
-        words.append(f"{label}: " + ", ".join(f"{name.removesuffix(', ours')} {_gap(gap)}" for name, gap in by_dataset))
+        texts = [f"{name.removesuffix(', ours')} {interval_text(*gap)}" for name, gap in by_dataset]
+        words.append(f"{label}: {', '.join(texts)}")
     return (f"CGNN, closest to the paper on all datasets (ours − paper): {'; '.join(words)}.",) if words else ()
 
 
-def _gap(values: tuple[float, ...]) -> str:
-    estimate, low, high = map(signed, values)
-    return f"{estimate} [{low}, {high}]"
+def _difference(numbers: Mapping[str, float | None]) -> tuple[float, float, float]:
+    """The difference of a cell and its interval, whose bounds are nan if there is only one run."""
+    values = map(numbers.get, DIFFERENCE)
+    estimate, low, high = (math.nan if value is None else value for value in values)
+    return estimate, low, high
 
 
 def _variants(rows: pd.DataFrame) -> list[str]:
