@@ -20,6 +20,7 @@ PARTS = ("growth", "epochs", "memory", "order")
 DATASETS = ("cora", "citeseer", "pubmed")
 #: The models of this project whose epochs are timed.
 MODELS = ("cgnn", "cgnn_weight", "gcn", "gat")
+BENCHMARKS = Path(__file__).parent
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,8 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # (set before torch starts its threads, which inherit it), and so would clearing the pages of each new tensor.
     torch.set_flush_denormal(True)
     tune_allocator()
-    code = fingerprints()
-    content = {} if set(parts) == set(PARTS) else earlier_results(options.out / "bench.json", code)
+    code, harness = fingerprints(), harness_fingerprints()
+    earlier = {} if set(parts) == set(PARTS) else earlier_results(options.out / "bench.json", code, harness)
+    # Parts that are kept from a file without fingerprints of the harness do not get those of this run.
+    content = earlier or {"harness": harness}
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     content |= {"date": date, "quick": options.quick, "machine": describe(), "code": code}
     durations = content.setdefault("part_seconds", {})
@@ -78,14 +81,32 @@ def fingerprints() -> dict[str, str]:
     return {model: training_fingerprint(model, preset("released")) for model in MODELS}
 
 
-def earlier_results(path: Path, code: dict[str, str]) -> dict[str, Any]:
-    """What an earlier run measured, which ``--only`` keeps; refused if the code has changed since."""
+def harness_fingerprints(benchmarks: Path = BENCHMARKS) -> dict[str, str]:
+    """Fingerprints of other code that affects the measurements, which no row of runs.csv names."""
+    from cgnn.pipeline.fingerprint import code_fingerprint
+
+    modules = [f"benchmarks.{path.stem}" for path in benchmarks.glob("*.py") if path.stem not in ("__init__", "render")]
+    return {
+        "adaptive solvers": code_fingerprint("cgnn.dynamics.adaptive"),
+        "allocator": code_fingerprint("cgnn.training.allocator"),
+        "benchmarks": code_fingerprint(*modules, without=("benchmarks.render",), package=benchmarks),
+    }
+
+
+def earlier_results(path: Path, code: dict[str, str], harness: dict[str, str]) -> dict[str, Any]:
+    """What an earlier run measured, which ``--only`` keeps; refused if the code has changed since.
+
+    Files that were written before the harness had fingerprints lack them, and only their ``code`` is compared.
+    """
     if not path.is_file():
         return {}
     content = json.loads(path.read_text(encoding="utf-8"))
-    if content.get("code") != code:
+    found, expected = content.get("code"), code
+    if found == code and "harness" in content:
+        found, expected = content["harness"], harness
+    if found != expected:
         raise UserError(
-            f"{path}: measured with other code (fingerprints {content.get('code')}, expected {code}), so its parts "
+            f"{path}: measured with other code (fingerprints {found}, expected {expected}), so its parts "
             "cannot be kept; measure all parts (without --only), or give another folder with --out"
         )
     return content

@@ -44,10 +44,13 @@ def start(code: Path) -> None:
     # The server waits for the end of its standard input. Only this process has the other end of the pipe, so the input
     # ends when this process ends, even if it is killed.
     read, _ = os.pipe()
+    # tune_allocator sets this as well, but torch reads it at its first allocation, which is before the server forks.
+    huge_pages = {"THP_MEM_ALLOC_ENABLE": os.environ.get("THP_MEM_ALLOC_ENABLE", "1")}
+    python = {"PYTHONPATH": str(code), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"}
     subprocess.Popen(
         [sys.executable, "-m", __name__, str(path)],
         stdin=read,
-        env={**os.environ, "PYTHONPATH": str(code), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"},
+        env={**os.environ, **huge_pages, **python},
     )
     os.close(read)
 

@@ -1,5 +1,6 @@
 """Sentences for results of which none can be compared with the paper: NELL with some of its labels, your own graph."""
 
+import math
 from collections.abc import Collection
 
 import pandas as pd
@@ -34,14 +35,23 @@ def why_not_compared(datasets: Collection[str]) -> str:
 
 def accuracies(rows: pd.DataFrame) -> str:
     """The mean accuracy of each model, and the models that differ significantly from CGNN, by dataset."""
-    kind = "fixed" if (rows["split_kind"] == "fixed").any() else "random"
-    rows = rows[(rows["split_kind"] == kind) & (rows["variant"] == "") & rows["model"].isin(MODELS)]
+    rows = _main_splits(rows[(rows["variant"] == "") & rows["model"].isin(MODELS)])
     rows = choose_protocol(rows).of(rows)
-    where = "the fixed split" if kind == "fixed" else "random splits"
+    found = {name: rows[rows["dataset"] == name] for name in in_order(set(rows["dataset"]), names.DATASETS)}
     return " ".join(
-        f"On {where} of {names.dataset(dataset)}, {_accuracies_on(rows[rows['dataset'] == dataset])}."
-        for dataset in in_order(set(rows["dataset"]), names.DATASETS)
+        f"On {_where(of_dataset)} of {names.dataset(name)}, {_accuracies_on(of_dataset)}."
+        for name, of_dataset in found.items()
     )
+
+
+def _main_splits(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows on the fixed split of each dataset; on random splits for datasets without runs on a fixed one."""
+    fixed = rows["split_kind"] == "fixed"
+    return rows[fixed == rows["dataset"].isin(rows.loc[fixed, "dataset"])]
+
+
+def _where(rows: pd.DataFrame) -> str:
+    return "the fixed split" if (rows["split_kind"] == "fixed").all() else "random splits"
 
 
 def _accuracies_on(rows: pd.DataFrame) -> str:
@@ -50,19 +60,18 @@ def _accuracies_on(rows: pd.DataFrame) -> str:
     text = "mean test accuracy is " + list_words(
         [f"{number(mean)}\N{NO-BREAK SPACE}% with {names.model(model)}" for model, mean in means.items()]
     )
-    gaps = {
-        model: compare(groups["cgnn"], group)
-        for model, group in groups.items()
-        if "cgnn" in groups and model != "cgnn" and min(len(groups["cgnn"]), len(group)) > 1
-    }
+    cgnn = groups.pop("cgnn", None)
+    gaps = {} if cgnn is None else {model: compare(cgnn, group) for model, group in groups.items()}
+    # There is an interval only if both models have two finished runs.
+    gaps = {model: gap for model, gap in gaps.items() if not math.isnan(gap.low)}
     if not gaps:
         return text
     better = [names.model(model) for model, gap in gaps.items() if gap.low > 0]
     worse = [names.model(model) for model, gap in gaps.items() if gap.high < 0]
     parts = [f"more accurate than {list_words(better)}"] if better else []
     parts += [f"less accurate than {list_words(worse)}"] if worse else []
-    return (
-        f"{text}; CGNN is significantly {list_words(parts)}"
-        if parts
-        else f"{text}; no model differs significantly from CGNN"
-    )
+    if parts:
+        return f"{text}; CGNN is significantly {list_words(parts)}"
+    if len(gaps) == len(groups):
+        return f"{text}; no model differs significantly from CGNN"
+    return f"{text}; CGNN does not differ significantly from {list_words([names.model(model) for model in gaps])}"

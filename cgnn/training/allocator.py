@@ -21,7 +21,10 @@ def return_freed_memory() -> bool:
 
 
 def tune_allocator() -> bool:
-    """Keep freed memory for the next tensor, and use huge pages; call it before the first tensor is made.
+    """Keep freed memory for the next tensor, and use huge pages; call it before torch makes its first tensor.
+
+    torch reads the variable for huge pages only once, at its first allocation. Importing torch_geometric already makes
+    a tensor, so after it the variable has no effect; the preloaded process (``CGNN_PRELOAD``) starts with it.
 
     An epoch on a large graph allocates and frees a dozen states, and by default glibc maps each block of more than 32
     MiB anew and returns free memory at the end of the heap. Blocks above 128 MiB are still mapped: with them on the

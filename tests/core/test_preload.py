@@ -88,6 +88,25 @@ def test_only_one_user_may_enter_the_folder_of_the_socket(server):
     assert Path(server[preload.VARIABLE]).parent.stat().st_mode & 0o777 == 0o700
 
 
+def test_the_preloaded_process_starts_with_the_variable_that_makes_torch_use_huge_pages(server):
+    """torch reads it at its first allocation, which importing torch_geometric makes before any job starts."""
+    variable = b"THP_MEM_ALLOC_ENABLE=" + os.fsencode(os.environ.get("THP_MEM_ALLOC_ENABLE", "1"))
+    environments = environments_of(server[preload.VARIABLE])
+    assert environments and all(variable in environment.split(b"\0") for environment in environments)
+
+
+def environments_of(argument):
+    """The environments with which the processes started that have this argument."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.fsencode(argument) in (process / "cmdline").read_bytes().split(b"\0"):
+                found.append((process / "environ").read_bytes())
+        except OSError:
+            continue  # it has ended
+    return found
+
+
 def test_without_a_server_a_command_runs_in_its_own_process(tmp_path):
     environment = {**os.environ, preload.VARIABLE: str(tmp_path / "absent" / "socket")}
     assert run(["--help"], environment, tmp_path).returncode == 0

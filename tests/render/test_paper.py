@@ -190,7 +190,7 @@ def test_the_published_numbers_give_findings_wherever_the_results_are(tmp_path, 
     """The PDF once had no findings, because their template asked for a file that only published results have."""
     monkeypatch.chdir(synthetic.ROOT)
     published = synthetic.ROOT / "results" / "published"
-    for path in (*published.glob("*.csv"), *published.glob("*.json")):
+    for path in (*published.glob("*.csv"), *published.glob("*.json"), published / "recorded.npz"):
         (tmp_path / path.name).symlink_to(path)
     text = " ".join(run["text"] for block in _findings(tmp_path) for run in block["runs"])
     assert "What holds" in text and "trials of a search" not in text
@@ -208,3 +208,38 @@ def test_findings_become_blocks_without_markup():
 def test_an_interval_before_a_link_is_no_link():
     (found,) = blocks_of("21.2 times [16.2, 22.2], paper 56 times ([speed.md](speed.md)).\n")
     assert [run["text"] for run in found["runs"]] == ["21.2 times [16.2, 22.2], paper 56 times (", "speed.md", ")."]
+
+
+def accuracies_of(*parts):
+    return accuracies(pd.concat(parts, ignore_index=True)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.mark.parametrize(("cgnn", "mean"), [([None, None], "–"), ([80.0], "80.0"), ([80.0, None, None], "80.0")])
+def test_without_two_finished_runs_of_cgnn_no_model_is_compared_with_it(cgnn, mean):
+    text = accuracies_of(synthetic.rows("mine", "gcn", [70.0, 71.0]), synthetic.rows("mine", "cgnn", cgnn))
+    assert text == f"On the fixed split of mine, mean test accuracy is 70.5 % with GCN and {mean} % with CGNN."
+
+
+@pytest.mark.parametrize(
+    ("gat", "verdict"),
+    [
+        ([70.2, 70.9], "no model differs significantly from CGNN"),
+        ([70.2, None], "CGNN does not differ significantly from GCN"),
+    ],
+)
+def test_the_sentence_on_differences_covers_only_models_that_were_compared(gat, verdict):
+    runs = {"gcn": [70.0, 71.0], "gat": gat, "cgnn": [70.1, 71.2]}
+    text = accuracies_of(*(synthetic.rows("mine", model, values) for model, values in runs.items()))
+    assert text.endswith(f" with CGNN; {verdict}.")
+
+
+def test_each_dataset_has_its_sentence_on_the_fixed_split_or_else_on_random_splits():
+    text = accuracies_of(
+        synthetic.rows("mine", "gcn", [70.0, 71.0]),
+        synthetic.rows("mine", "gcn", [50.0, 51.0], split_kind="random"),
+        synthetic.rows("yours", "gcn", [60.0, 61.0], split_kind="random"),
+    )
+    assert text == (
+        "On the fixed split of mine, mean test accuracy is 70.5 % with GCN. "
+        "On random splits of yours, mean test accuracy is 60.5 % with GCN."
+    )
