@@ -40,6 +40,7 @@ DATASETS = active_datasets(config)
 JOBS["gpu_request"] = resources.gpu_request(JOBS, len(visible_gpus()))
 GPU = resources.gpu_resources(JOBS)
 MEMORY_LIMIT = f"--memory-limit {JOBS['memory_limit_mb']}" if JOBS["memory_limit_mb"] else ""
+LIMITED = provenance.limit_params(JOBS["memory_limit_mb"])
 workflow.global_resources.setdefault("gpu", max(1, len(visible_gpus())))
 workflow.global_resources.setdefault("profiler", 1)
 

@@ -39,6 +39,7 @@ rule search_hyperparameters:
         mem_mb=lambda w, attempt: memory(w, attempt) * JOBS["search_workers"],
         runtime=lambda w, attempt: 3 * runtime(w, attempt),
     params:
+        **LIMITED,
         seed=config["search"]["seed"],
         trials=config["search"]["trials"],
         finalists=config["search"]["finalists"],

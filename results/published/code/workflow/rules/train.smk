@@ -29,6 +29,7 @@ rule train:
         mem_mb=lambda w, attempt: memory(planned(w).training, attempt),
         runtime=lambda w, attempt: runtime(planned(w).training, attempt),
     params:
+        **LIMITED,
         # --dataset, --split, --model, --preset, --switch, --set, --epochs, … (cgnn/training/record.py)
         training=lambda w: shlex.join(planned(w).training.arguments()),
         limit=MEMORY_LIMIT,

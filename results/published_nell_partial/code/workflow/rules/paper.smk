@@ -74,6 +74,7 @@ rule compile_paper:
     input:
         lambda w: [*OUT.table_files, *OUT.figure_files, *OUT.numbers],
         source="paper/paper.typ",
+        findings="paper/findings.md.jinja",
         reported=REPORTED,
     output:
         pdf=report(
