@@ -109,8 +109,8 @@ def _notes(rows: pd.DataFrame, datasets: list[str]) -> tuple[str, ...]:
         )
         if chosen:
             note += (
-                f" In the block of published hyperparameters, {' and '.join(chosen)}; chosen after pilot runs on the "
-                "same test nodes."
+                f" In the block of published hyperparameters, {' and '.join(chosen)}; chosen after pilot runs on test "
+                "nodes of Cora and Citeseer."
             )
         notes.append(note)
     if {"appnp", "sgc"} & set(rows["model"]):

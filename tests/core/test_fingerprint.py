@@ -3,6 +3,7 @@
 import pytest
 
 from cgnn.pipeline.fingerprint import PACKAGE, code_fingerprint, import_closure
+from cgnn.pipeline.provenance import ALLOCATOR, limit_params
 
 FILES = {
     "__init__.py": "",
@@ -141,3 +142,8 @@ def test_package_init_files_import_no_module_of_the_project():
         name = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
         parents = {".".join(name.split(".")[:depth]) for depth in range(1, name.count(".") + 2)}
         assert import_closure(name) == parents
+
+
+def test_jobs_depend_on_the_allocator_only_if_their_memory_is_limited():
+    assert limit_params(None) == {}
+    assert limit_params(540) == {"allocator": code_fingerprint(ALLOCATOR)}

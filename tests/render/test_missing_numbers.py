@@ -10,7 +10,6 @@ import synthetic_results as synthetic
 from cgnn.__main__ import main
 from cgnn.analysis.rows import load_rows
 from cgnn.errors import UserError
-from cgnn.pipeline.provenance import limit_params
 from cgnn.render.findings import Numbers
 from cgnn.render.headline import headline
 from cgnn.render.paper_data import _replicas
@@ -90,10 +89,6 @@ def test_a_training_that_two_tables_name_is_counted_once() -> None:
     assert _replicas([runs]) == len(runs)
     assert len(flows) == 30
     assert _replicas([runs, fidelity]) == len(runs) + len(fidelity) - len(flows)
-
-
-def test_jobs_depend_on_the_allocator_only_if_their_memory_is_limited() -> None:
-    assert limit_params(None) == {} and set(limit_params(540)) == {"allocator"}
 
 
 def test_the_running_time_table_names_its_gcn(published: Path) -> None:
